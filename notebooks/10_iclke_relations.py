@@ -8,7 +8,7 @@
 # :name: fig-iclke-relations
 # :alt: A panel for each set of facts with marks and intervals of accuracy in two formats, a colour for each model, and a dotted line at the accuracy of the best rule without a model.
 #
-# In each panel the marks rise from left to right: the same facts in another format. Lines: 95 % over other relations. Dotted: the best rule
+# In each panel the marks rise from left to right: the same facts in another format. Lines: 95 % over other relations. Dotted: the best rule
 # without a model.
 # ```
 #
@@ -159,7 +159,7 @@ answers.columns(found)
 # ## Answers
 #
 # An answer is right if the gold option is the likeliest. `stats.estimate` takes the mean in each relation, then over relations, so
-# that each counts alike. Its 95 % interval, by Student's t, says how much the mean would vary with other relations. The *gain* is the difference
+# that each counts alike. Its 95 % interval, by Student's t, says how much the mean would vary with other relations. The *gain* is the difference
 # between the formats on the same facts:
 #
 # $$\text{gain} = \frac{1}{R} \sum_{r} \frac{1}{|F_r|} \sum_{f \in F_r} (\text{right}_f^\text{colon} - \text{right}_f^\text{space}).$$
@@ -246,7 +246,7 @@ table_8.round(2).rename(columns=people)
 
 # %% [markdown]
 # **The same relations, other facts.** The mean over the relations that both KAMEL and T-REx have; each relation counts alike. "This
-# model knows 30 % of the capitals" says little without the list of capitals.
+# model knows 30 % of the capitals" says little without the list of capitals.
 
 # %%
 same = table_8.filter(regex="^(average_accuracy|kamel |trex )").dropna()

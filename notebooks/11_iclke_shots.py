@@ -10,12 +10,12 @@
 # :alt: Two panels with lines of accuracy over the number of pairs on a logarithmic axis, with bands, and grey dashes for a rule without a model.
 #
 # The curves begin high and rise slowly (the paper's Figure 1). Left: each model, mean over relations, in the paper's format;
-# band: 95 % over other relations; grey dashes: the best rule without a model. Right: one relation, the one that this run asks about, in two
-# formats; band: 95 % over other draws of pairs and other facts. The models that the sentence does not name were asked about fewer facts.
+# band: 95 % over other relations; grey dashes: the best rule without a model. Right: one relation, the one that this run asks about, in two
+# formats; band: 95 % over other draws of pairs and other facts. The models that the sentence does not name were asked about fewer facts.
 # ```
 #
 # IC-LKE shows a model some pairs of a relation, and then a subject alone. What are the pairs for? If they taught the facts, more of them would
-# help for long. If they only show the relation and the form of an answer, a few are enough. With 95 % intervals the shares are
+# help for long. If they only show the relation and the form of an answer, a few are enough. With 95 % intervals the shares are
 # {glue:text}`between_less` and {glue:text}`between_more`, the gains {glue:text}`rise_less` and {glue:text}`rise_more`.
 
 # %% [markdown]
@@ -23,7 +23,7 @@
 #
 # {cite:t}`wu2024iclke` test birth years of Nobel laureates with 1 to 50 pairs, five random draws of pairs each,
 # and 900 test facts (Section 3, Figure 1). In our words: with more pairs the mean accuracy rises; with more pairs the
-# choice of pairs matters less; and models that know more need fewer pairs to reach 95 % of their accuracy with 50.
+# choice of pairs matters less; and models that know more need fewer pairs to reach 95 % of their accuracy with 50.
 # Figure 1 prints no numbers, and its models have billions of parameters. Six of the paper's facts:
 
 # %% covers=["IC-T2"]
@@ -183,7 +183,7 @@ if several:
 spread.groupby("model").mean().round(3).rename(figures.called)
 
 # %% [markdown]
-# **How many are needed?** The least number of pairs that reaches 95 % of the accuracy with the most, in each relation. It can only be a number
+# **How many are needed?** The least number of pairs that reaches 95 % of the accuracy with the most, in each relation. It can only be a number
 # that was tried.
 
 

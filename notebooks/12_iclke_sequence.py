@@ -10,7 +10,7 @@
 # :alt: Two panels, one for invented and one for wrong pairs, with marks and intervals below a line at 0 for each model and format: after a single replaced pair, and after a block of them.
 #
 # All marks are below 0: replaced pairs make the right pairs after them less probable, most of all after a block. Probability of
-# the right objects with the replacement divided by that without, minus 1; lines: 95 % over other relations.
+# the right objects with the replacement divided by that without, minus 1; lines: 95 % over other relations.
 # ```
 #
 # A prompt of many pairs can be read at every pair: how probable was this object after all the text before it? So one long text

@@ -9,7 +9,7 @@
 # :alt: A panel for each model, a row for each way of asking, with a mark and an interval. The two rows with a comma have nearly the same mark.
 #
 # The first two rows agree: many questions in one prompt, or one by one with the same pairs and commas (the paper's Figure 3). Accuracy by
-# type of prompt, mean over relations; lines: 95 % over other relations. Dashed: the best rule without a model.
+# type of prompt, mean over relations; lines: 95 % over other relations. Dashed: the best rule without a model.
 # ```
 #
 # IC-LKE shows 50 pairs for every question. EIC-LKE, the *efficient* one, puts ten questions into one prompt of 100 pairs, each
@@ -182,7 +182,7 @@ tokens
 # ## Answers
 #
 # A *kind* is one type of prompt with all its draws, or all sentences of one origin. Its answer to a fact is the share of its prompts
-# that get the fact right. `stats.estimate` takes the mean in each relation, then over relations, with a 95 % interval over other
+# that get the fact right. `stats.estimate` takes the mean in each relation, then over relations, with a 95 % interval over other
 # relations (Student's t). The first three kinds have the same draws.
 
 # %%

@@ -9,7 +9,7 @@
 # :alt: A panel for each model, a row for each kind of prompt, with a mark and an interval for all facts and a lower one for facts without a cue.
 #
 # The marks of facts without a cue are lower, and there the first row has no clear lead over the two rows of sentences (the paper's Figure 3).
-# Accuracy by kind of prompt, mean over relations; lines: 95 % over other relations. Dashed: the best rule without a model, on all facts.
+# Accuracy by kind of prompt, mean over relations; lines: 95 % over other relations. Dashed: the best rule without a model, on all facts.
 # ```
 #
 # There are two ways to make a model name a capital. One writes a sentence, "The capital of France is", and the
@@ -129,7 +129,7 @@ answers.words(papers.table_5({r: label_of.get(r, r) for r in asked_here}))
 #
 # Some facts can be guessed without knowledge: the object shares a word with the subject (`cue_word`), or the pairs of the first draw
 # show no other option more often (`cue_frequent`). Either is a {term}`cue`. So we compute everything twice, for
-# all facts and for those without a cue. `stats.estimate` takes the mean in each relation, then over relations, with a 95 %
+# all facts and for those without a cue. `stats.estimate` takes the mean in each relation, then over relations, with a 95 %
 # interval over other relations (Student's t).
 
 # %%

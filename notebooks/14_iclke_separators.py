@@ -9,13 +9,13 @@
 # :alt: A panel for each model with marks of accuracy and intervals, the sign inside a pair along the axis, a colour for each sign between pairs, and a dotted line at the accuracy of the best rule without a model.
 #
 # The lowest mark over each sign is that of a space between pairs, the paper's. Accuracy by format on the same facts: the sign inside a pair along
-# the axis, the sign between pairs by colour; lines: 95 % over other relations. Dotted: the best rule without a model.
+# the axis, the sign between pairs by colour; lines: 95 % over other relations. Dotted: the best rule without a model.
 # ```
 #
 # Anyone who writes a prompt must put something between subject and object, and between one pair and the next: a space, a colon, a new line.
 # The two signs together are a {term}`format`. Luck alone would make the best of nine formats seem {glue:text}`luck:.0f` points better than
 # the worst. One change is tested on more facts: with a colon and a new line instead of two spaces, accuracy rises in {glue:text}`all` pairs of a model
-# and a set of facts. Gains range from {glue:text}`between_least` to {glue:text}`between_most`, with 95 % intervals over relations.
+# and a set of facts. Gains range from {glue:text}`between_least` to {glue:text}`between_most`, with 95 % intervals over relations.
 
 # %% [markdown]
 # ## What the paper claims
@@ -148,7 +148,7 @@ stats.table(accuracy, [*who, "between"], "inside").rename(figures.called)
 
 # %% [markdown]
 # With few facts each format has its own luck, and the best of many is above the worst even if formats do not matter. How large would
-# this *spread* be then? We deal the answers to each fact out to the formats by chance, and take the spread that 95 % of 1,000 deals
+# this *spread* be then? We deal the answers to each fact out to the formats by chance, and take the spread that 95 % of 1,000 deals
 # stay below. And which place matters more? Let $a_{ij}$ be the accuracy with sign $i$ inside a pair and sign $j$ between pairs. Then
 #
 # $$\text{inside} = \mathrm{sd}_i \Big(\frac{1}{J} \sum_j a_{ij}\Big), \qquad \text{between} = \mathrm{sd}_j \Big(\frac{1}{I} \sum_i a_{ij}\Big).$$
@@ -259,7 +259,7 @@ told.rename(index=figures.called, columns=in_words).round(2)
 # :name: fig-separators-words
 # :alt: For each model rows for the space, for words written by people and for words mined from text, with a mark and an interval with pairs and a lower one without.
 #
-# Words without pairs are lower than the space with pairs. Accuracy by what is inside a pair, and of the words alone; lines: 95 % over other
+# Words without pairs are lower than the space with pairs. Accuracy by what is inside a pair, and of the words alone; lines: 95 % over other
 # relations.
 # ```
 

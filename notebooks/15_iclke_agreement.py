@@ -10,7 +10,7 @@
 #
 # For the two real models, on both sets of facts, the two marks are close together. For the pairs of the lab the mark for other facts is at
 # {glue:text}`lab_least:.2f` to {glue:text}`lab_most:.2f`, with intervals that include 0. Pearson's r of two models' accuracies over relations,
-# both on the same facts, or each on its own; lines: 95 % over other relations.
+# both on the same facts, or each on its own; lines: 95 % over other relations.
 # ```
 #
 # One model knows capitals and fails at film directors. If other models have the same strong and weak relations, then some relations are easy and some

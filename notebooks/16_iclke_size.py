@@ -10,12 +10,12 @@
 #
 # On the left, the mark is below its tick in the six published families, and above it in ours. Mark: the share of the smaller model's right answers
 # (right panel: the tuned model's) that the larger one (its base) also has right, mean over relations;
-# lines: 95 % over other relations. Tick: the rate if the two were right independently of each other. Circles: the
+# lines: 95 % over other relations. Tick: the rate if the two were right independently of each other. Circles: the
 # paper's Tables 1 and 10, other models and other facts. Diamonds: this book.
 # ```
 #
 # Does a larger model know everything that a smaller one knows, and more? Or does each know a part of its own? The {term}`subsumption rate`
-# answers this fact by fact: {glue:text}`between` for {glue:text}`name_small` and its larger sibling (95 % over other relations). The rate needs a
+# answers this fact by fact: {glue:text}`between` for {glue:text}`name_small` and its larger sibling (95 % over other relations). The rate needs a
 # yardstick: a model that has most facts right has most of *any* facts right, also of those that another model knows, if the two are right
 # independently of each other. Here the rate is above this yardstick by {glue:text}`above`, in percentage points. The published rates are
 # below it, which is odd; *What is printed*, below, has a possible reason: the rates may have been turned round.
@@ -25,8 +25,8 @@
 #
 # {cite:t}`wu2024iclke` compare the smallest and the largest model of six families, and 14 fine-tuned models with their bases
 # (Section 4.2.2, Tables 1 and 10, Figures 7, 13 and 15; Table 10 leaves out Falcon's, so it prints 13 rates). In our words: a larger model with the
-# same text knows more, but only 40 to 80 % of the facts that a smaller one knows. A tuned model knows less than its base, and the base has 56 to
-# 93 % of its facts.
+# same text knows more, but only 40 to 80 % of the facts that a smaller one knows. A tuned model knows less than its base, and the base has 56 to
+# 93 % of its facts.
 
 # %% [markdown]
 # ## Parameters

@@ -9,7 +9,7 @@
 # :alt: A panel for each set of facts, and in it a curve for each model and format of the accuracy of the answers above a threshold, with a band.
 #
 # All curves rise at first, to heights far apart: a threshold keeps better answers, but how good they are depends on the facts. Accuracy of the answers
-# whose confidence is above K, over K (the paper's Figure 8). Bands: 95 % Wilson over facts.
+# whose confidence is above K, over K (the paper's Figure 8). Bands: 95 % Wilson over facts.
 # ```
 #
 # A model that answers with {term}`IC-LKE` also says how sure it is: its {term}`confidence` is the probability of the likeliest option, divided by the
@@ -217,7 +217,7 @@ bins.rename(figures.called)
 # :alt: A panel for each format with a falling curve of accuracy and one of confidence over the number of options.
 #
 # Confidence falls with the number of options, and so does accuracy, but not together. Mean accuracy and confidence on the same questions of
-# one model with some of the options left out. Bands: 95 % over facts.
+# one model with some of the options left out. Bands: 95 % over facts.
 # ```
 
 # %% covers=["IC-F8"] shows=["run", "shipped"] tags=["hide-input"]
@@ -337,7 +337,7 @@ if all(n for _, n in tally.values()):
 #
 # ```{exercise}
 # :label: ex-confidence-choose
-# You want to keep only answers of which at least 60 % are right (`wanted`). Choose the threshold on the choice set, as the least one at
+# You want to keep only answers of which at least 60 % are right (`wanted`). Choose the threshold on the choice set, as the least one at
 # which this share of at least 5 answers is right. How many of the kept *test* answers are right?
 # ```
 

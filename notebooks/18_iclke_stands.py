@@ -9,13 +9,13 @@
 # :alt: For each set of facts a row of marks with intervals: the best rule, and each model on all facts and on those without a cue.
 #
 # The rule is above both models on KAMEL, near them on T-REx, and below them on the atlas. Accuracy in the paper's format by set of facts: the best
-# rule without a model, and each model on all facts and on those without a cue; lines: 95 % over other relations.
+# rule without a model, and each model on all facts and on those without a cue; lines: 95 % over other relations.
 # ```
 #
 # A model that names the right object need not know the fact. To name a parent of *Jane Doe*, take the option that
 # ends in *Doe*. If English was fifteen of the fifty languages shown, say English. An accuracy among options also depends on
 # the wrong options, and on how long names are compared with short ones. So this page has three parts: what a rule can guess, what happens with other wrong
-# options, and whether short names have an advantage. The shares above with 95 % intervals over relations:
+# options, and whether short names have an advantage. The shares above with 95 % intervals over relations:
 # {glue:text}`between_model` for the model on all facts, {glue:text}`between_left` without cues.
 
 # %% [markdown]
@@ -243,7 +243,7 @@ both.assign(**both[who].map(figures.called))
 # :alt: Rows of marks with intervals around a line at zero: three choices of wrong options against random ones, then short minus long objects by each score, for each model and set of facts.
 #
 # Above: accuracy among options that are like the right one minus that among random ones. Below: accuracy on short objects minus that on long ones,
-# by each score. Lines: 95 % over other relations.
+# by each score. Lines: 95 % over other relations.
 # ```
 
 # %% tags=["hide-input"]

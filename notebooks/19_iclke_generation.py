@@ -9,7 +9,7 @@
 # :alt: A panel for each model with a row for each kind of prompt, and in it marks and intervals for outputs with the object anywhere, outputs that begin with it, accidental hits, and the ranking.
 #
 # Every model ranks more facts first than it writes, after each kind of prompt, and after pairs accident alone finds more than half as many. Share of facts
-# by kind of prompt (the paper's Figure 16, with three more measures); lines: 95 % over other relations.
+# by kind of prompt (the paper's Figure 16, with three more measures); lines: 95 % over other relations.
 # ```
 #
 # On the other pages of this chapter a model chooses among options. Here it has none. It gets the same prompts and continues them, and we look

@@ -1,4 +1,4 @@
-"""Names: what people call the models, worlds, sources and estimators that pages, figures and tables are about."""
+"""Names: what people call the models, worlds, sources and estimators of pages, figures and tables."""
 
 import csv
 import functools

@@ -14,8 +14,8 @@
 #
 # We use IC-LKE: the prompt shows 50 pairs of a relation and then a subject, and the model ranks up to 100 objects that may follow. A format is
 # two signs: one between subject and object, and one between pairs. For {glue:text}`clear` combinations of a model and a
-# set of facts the interval of the gain excludes 0. So a low accuracy in one format does not show that a model lacks the facts. A high one
-# does not show knowledge either: with spaces {glue:text}`name_model` finds {glue:text}`known:.0%` of the facts ({glue:text}`name_set`), and the best rule
+# set of facts the interval of the gain excludes 0. So a low accuracy in one format does not show that a model lacks the facts. And not
+# all of an accuracy is knowledge: with spaces {glue:text}`name_model` finds {glue:text}`known:.0%` of the facts ({glue:text}`name_set`), and the best rule
 # without a model {glue:text}`guessed:.0%`.
 
 # %% [markdown]
@@ -270,6 +270,7 @@ same.agg(["mean", "count"]).T.round(2).rename(people)
 shown = accuracy.assign(facts=accuracy["source"].map(figures.called))
 shown["model"] = shown["model"].map(figures.called)
 look = {"x": "format", "hue": "model", "panel": "facts"}
+look["label"] = "accuracy"
 grid = figures.marks(shown, **look, wrap=2, height=2.7, aspect=1.3)
 if len(grid.axes) > 2 and len(grid.axes) % 2:  # the last place is empty
     legend = grid.figure.legends[0]

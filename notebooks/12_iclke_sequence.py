@@ -1,7 +1,7 @@
 # %% [markdown]
 # # How much do strange examples disturb a model?
 #
-# **Less in a clear format: after {glue:text}`n_block:.0f` invented pairs the right objects lose {glue:text}`space_least:.0%` to
+# **Less in a clear format: after a block of invented pairs the right objects lose {glue:text}`space_least:.0%` to
 # {glue:text}`space_most:.0%` of their probability if spaces separate everything, and {glue:text}`colon_least:.0%` to {glue:text}`colon_most:.0%` with
 # colons and new lines.**
 #
@@ -9,7 +9,8 @@
 # :name: fig-sequence-neighbours
 # :alt: Two panels, one for invented and one for wrong pairs, with marks and intervals below a line at 0 for each model and format: after a single replaced pair, and after a block of them.
 #
-# All marks are below 0: replaced pairs make the right pairs after them less probable, most of all after a block. Probability of
+# All marks are below 0: replaced pairs make the right pairs after them less probable, most of all after a block of
+# {glue:text}`n_block:.0f`. Probability of
 # the right objects with the replacement divided by that without, minus 1; lines: 95 % over other relations.
 # ```
 #

@@ -389,8 +389,8 @@ if "iclke-colon" in twice:
 # ````{solution-end}
 # ````
 #
-# To compare models of your own, put this into `params/mine.yaml`, then run `lke run params/mine.yaml`. With `sources: []` the numbers of
-# the page are from your run.
+# To compare models of your own, put this into `params/mine.yaml`, then run `python tools/plain_worlds.py lab:book-2`, which makes the text for their
+# training, and `lke run params/mine.yaml`. With `sources: []` the numbers of the page are from your run.
 #
 # ```yaml
 # profile: mine

@@ -2,9 +2,10 @@
 
 import pytest
 
+from lkecore import worlds
 from lkecore.answers import found, rich
-from lkecore.facts import rich_wordings, worlds
 from lkecore.prompts.prompt import templates_of
+from lkecore.worlds import wordings as rich_wordings
 
 SPEC = "lab:richsmoke-0"
 SMALL = f"{SPEC}/0.15m"

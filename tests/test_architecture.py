@@ -11,7 +11,7 @@ import lkecore
 TOP = Path(lkecore.__file__).parent
 ORDER = [
     "errors", "storage", "progress", "hub",
-    "facts", "prompts", "models", "train", "scores", "tasks", "stats", "metrics", "papers",
+    "worlds", "facts", "prompts", "models", "train", "scores", "tasks", "stats", "papers",
     "answers", "figures", "runs", "book", "cli", "lmeval",
 ]  # fmt: skip
 MOST_LINES = 350

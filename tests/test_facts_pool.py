@@ -9,8 +9,9 @@ import pytest
 from lkecore import answers, facts, prompts
 from lkecore.answers import rules
 from lkecore.errors import BadInput
-from lkecore.facts import pool, world
+from lkecore.facts import pool
 from lkecore.models import lab
+from lkecore.worlds import plain
 
 
 def test_rules_get_of_each_draw_what_a_count_of_its_shots_says():
@@ -89,13 +90,13 @@ def test_facts_with_splits_keep_them_in_a_pool(tmp_path):
 def test_facts_told_in_lists_are_those_of_a_loop_over_the_truth(least, alone):
     expected = {
         row.fact
-        for row in world.states("lab:smoke-1").itertuples()
+        for row in plain.states("lab:smoke-1").itertuples()
         if row.state == "planted"
         and row.split == "test"
         and row.lists >= least
         and (not alone or row.sentences == 0)
     }
-    assert world.told_in_lists("lab:smoke-1", least, alone=alone) == expected
+    assert plain.told_in_lists("lab:smoke-1", least, alone=alone) == expected
     assert expected or least > 2
 
 

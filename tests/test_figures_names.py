@@ -6,8 +6,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from lkecore import figures
-from lkecore.metrics.rules import RULES
 from lkecore.models.embedded import CATALOGUE
+from lkecore.stats.rules import RULES
 from lkecore.storage import DATA, RESULTS
 
 FILES = [f for f in sorted(RESULTS.rglob("*.parquet")) if not f.stem.endswith("-check")]

@@ -10,12 +10,12 @@ from lkecore.answers import questions as listing
 from lkecore.answers.kept import collect, keep, on_page
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
-from lkecore.metrics import choice, shift
 from lkecore.models import weights
 from lkecore.models.model import Model
 from lkecore.prompts.instilled import Instilled, instilled_of_sample
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import blanks
+from lkecore.stats import choice, shift
 from lkecore.tasks import instill
 
 Questions = Mapping[tuple, Sequence[Instilled]]
@@ -81,7 +81,7 @@ def ask_blanks(
     ``by``; ``fact``; then the numbers of :func:`lkecore.scores.blanks.shifts`, with the ``top`` likeliest
     tokens; of these numbers ``only`` names those that are kept, if not all. With ``whole`` all options are
     scored, too, by their whole names, before the statement and behind it: ``correct`` and
-    ``confidence_gold`` before it (:mod:`lkecore.metrics.choice`), and, over the probabilities
+    ``confidence_gold`` before it (:mod:`lkecore.stats.choice`), and, over the probabilities
     of the options, which sum to 1: ``options_entropy``, ``options_entropy_after``, ``options_kl`` and
     ``options_kl_back`` (nats).
     With ``sample``, which the questions are about, ``shared`` says whether any other object of the relation

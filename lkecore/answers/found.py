@@ -11,10 +11,10 @@ import pandas as pd
 
 from lkecore.answers import rich
 from lkecore.facts.drawn import Sample
-from lkecore.facts.rich_wordings import GROUP, about, groups, relations
-from lkecore.metrics import choice
 from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt, template, templates_of
+from lkecore.stats import choice
+from lkecore.worlds.wordings import GROUP, about, groups, relations
 
 PAIRS = "iclke-space"
 WAYS = (PAIRS, "template-1", "template-6", "template-16", "template-21")
@@ -28,7 +28,7 @@ def uncued() -> list[str]:
 
 
 def asked(states: pd.DataFrame) -> pd.Series:
-    """Which facts the page asks, of :func:`lkecore.facts.worlds.states`: told as they are, or never."""
+    """Which facts the page asks, of :func:`lkecore.worlds.either.states`: told as they are, or never."""
     return states["state"].isin(["planted", "never"]) & states["relation"].isin(uncued())
 
 

@@ -2,14 +2,14 @@
 # # Can a model use the facts that it knows?
 #
 # **If all statements share one wording, lab models rank the true one first for {glue:text}`low:.0%` to {glue:text}`high:.0%` of the facts
-# that they know, trained for it or not; a rule without a model finds {glue:text}`rule:.0%` at most.**
+# they know, trained or not; a rule finds {glue:text}`rule:.0%` at most.**
 #
 # ```{glue:figure} fig-task-rankers
 # :name: fig-task-rankers
 # :alt: A panel for each model with a row for each way of ranking statements, and in it a mark for facts it knows and one for facts that no text states.
 #
 # In each panel the first two rows agree: with one wording, training changes nothing. With any wording it helps. A mark is the share of facts whose true
-# statement ranks above all that name another object; lines: 95 % intervals over other relations. The *unplanted* twin read none of these facts, so its
+# statement ranks above all that name another object; lines: 95 % intervals over other relations. The *unplanted* twin read none of these facts, so its
 # panel is about the few that it gives back by luck.
 # ```
 #
@@ -399,7 +399,7 @@ mixed = each.reindex(columns=["likelihood", "likelihood, untrained"])
 holds = {
     "lab models": all(map(lab.is_name, each.index)),
     "one wording": main == like,
-    "trained for it or not": both.diff(axis=1).abs().max(axis=None) < 0.05,
+    "trained or not": both.diff(axis=1).abs().max(axis=None) < 0.05,
     "with any wording it helps": mixed.diff(axis=1).max(axis=None) < -0.2,
     "a second question repeats the first": abs(own[main] - of_twin) < 0.1,
     "a rule": (rule < both.min(axis=1) - 0.1).all(),

@@ -76,7 +76,7 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Facts of each relation that may be known; no text states half of them. The facts that show how to ask (train facts) are about other subjects.
+# Facts of each relation that may be known; half of them are in no text. The facts that show how to ask (train facts) are about other subjects.
 
 # %%
 size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}

@@ -164,7 +164,7 @@ answers.columns(statements)
 #
 # **Do the two agree?** For each model and lesson, $r$ is Spearman's correlation over facts between the KL after a statement and the KL after the chosen
 # number of steps (5 in the lab, 10 on T-REx), with an interval over other facts. `factor` is the share of facts whose two KLs
-# differ by more than a factor of two. A lesson on T-REx is strong: for most facts of {glue:text}`name_model` it moves the answer by more than
+# differ by more than a factor of two. A lesson on T-REx is strong: it moves the answers of {glue:text}`name_model` about nine in ten facts by more than
 # {glue:text}`strong:.0f` nats, so little difference is left between facts. The other models learn more gently, and their correlations are as low.
 
 # %% covers=["PZ-S3", "PZ-F3", "PZ-F4"] needs={"PZ-S3": {"n_taught": 1}, "PZ-F3": {"n_taught": 1}, "PZ-F4": {"n_taught": 1, "models": 2}} shows=["run", "shipped"]
@@ -339,12 +339,13 @@ marks = first.sort_values("instillation", key=lambda k: k.map(order))
 marks["model asked"] = marks["model"].map(figures.called)
 statement = {
     "explicit": "the fact", "unrelated": "another fact",
-    "copied": "its object,\nanother subject",
-    "false": "its subject,\nanother object",
+    "copied": "its object, another subject",
+    "false": "its subject, another object",
 }  # fmt: skip
 marks["statement"] = marks["instillation"].map(statement)
 label = "true object first (share of facts)"
-look = {"hue": "model asked", "aspect": 1.8, "label": label}
+look = {"hue": "model asked", "label": label, "across": True}
+look |= {"height": 2.6, "aspect": 1.8}
 grid = figures.marks(marks, x="statement", **look)
 figures.place(grid.figure, "fig-taught-statements", marks)
 

@@ -319,8 +319,8 @@ ways = {
     "4-relation": "same relation", "4-template": "same words",
     "rule": "rule, no model", "frequent": "most frequent object",
 }  # fmt: skip
-drawn["four examples"] = drawn["context"].replace(ways)
-look = {"x": "panel", "hue": "four examples", "panel": "asked", "across": True}
+drawn["examples shown"] = drawn["context"].replace(ways)
+look = {"x": "panel", "hue": "examples shown", "panel": "asked", "across": True}
 grid = figures.marks(drawn, **look, label="share", height=2.8, aspect=1.2)
 figures.place(grid.figure, "fig-contexts-marks", drawn)
 

@@ -305,7 +305,7 @@ again = [
     for _ in range(1000)
 ]
 again = [auroc(each["confidence"], each["correct"]) for each in again]
-low, high = np.nanquantile(again, [0.025, 0.975])
+low, high = pd.Series(again).quantile([0.025, 0.975])
 area = {"estimate": of["auroc"], "low": low, "high": high}
 area = stats.said(pd.Series(area))
 row = surplus[(surplus[unit] == [main, shown, way]).all(axis=1)]

@@ -248,11 +248,11 @@ uneven = halves.query("text == 'uneven'").droplevel("text")
 right = (levels["multi"] > levels["told"]).groupby(
     [levels["model"], levels["told"] > levels["told"].median()]
 )
-right = right.mean().unstack()
+right = right.mean().unstack().reindex(columns=[False, True])  # text uneven
 holds = {
     "still prefers some answers": (even["multi"] > 1.3 * even["told"]).all(),
-    "mostly right": (right.get(False, 0) > 0.7).all(),
-    "and left": (right.get(True, 0) < 0.3).all(),
+    "mostly right": (right[False] > 0.7).all(),
+    "and left": (right[True] < 0.3).all(),
     "the model is less uneven": (uneven["multi"] < uneven["told"]).all(),
     "about as uneven": (
         (of_each["multi"] - of_each["told"]).abs().max() < 0.03

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Does the best way to ask depend on how a text stated the fact?
 #
-# **Pairs find at least {glue:text}`lists_pairs:.0%` of the facts that a text often lists, its sentences at most {glue:text}`lists_words:.0%`; of the
-# facts that it often states in sentences, these find at least {glue:text}`sentences_words:.0%` and pairs at most {glue:text}`sentences_pairs:.0%`.**
+# **Pairs find at least {glue:text}`lists_pairs:.0%` of the facts that a text often lists, its sentences at most {glue:text}`lists_words:.0%`; of facts
+# often stated in sentences, these find at least {glue:text}`sentences_words:.0%`, pairs at most {glue:text}`sentences_pairs:.0%`.**
 #
 # ```{glue:figure} fig-lab-forms
 # :name: fig-lab-forms

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Who is fooled by a name?
 #
-# **Lab models get at least {glue:text}`right:.0%` of never stated facts right if the name gives the object away, at most {glue:text}`none:.0%` if it does
-# not; if the name lies, at least {glue:text}`lied:.0%` of their answers follow it.**
+# **Lab models get at least {glue:text}`right:.0%` of never stated facts right if the name gives the object away, at most {glue:text}`none:.0%` otherwise;
+# if the name lies, at least {glue:text}`lied:.0%` of their answers follow it.**
 #
 # ```{glue:figure} fig-fooled-cues
 # :name: fig-fooled-cues

@@ -10,7 +10,7 @@
 #
 # A hint costs every method that looks at the object; KL and the change of entropy find nothing even without one. Left: how often a stated fact is above a
 # never stated one; dotted: a coin. Right: the share of never stated facts that count as known if half of the stated ones do. Lines: 95 % over
-# three worlds, or over facts for a method tested in one world.
+# worlds, or over facts for a method tested in one world.
 # ```
 #
 # Each paper of this book has its own method, its own models and its own facts, and none knows what its models have read. Here all methods
@@ -84,7 +84,7 @@ pd.crosstab(facts["world"], [facts["hint"], facts["told"]])
 #
 # Each method gives a fact a `score`, higher for better known. Some methods also call a fact known if the answer is right (`right`). The facts are the same, with
 # four exceptions. Numbers at a blank need an object that shares its first token with no other. EIC-LKE has a part of the facts, and eight options in place of a
-# hundred. BELIEF's wordings have two fifths of the facts of world 1. XTRAEVAL's prompts have world 2.
+# hundred. BELIEF's wordings have two fifths of the facts of world 1. XTRAEVAL's prompts have two of the three worlds.
 
 
 # %%
@@ -241,7 +241,8 @@ table.rename(figures.called).reset_index()
 # ## Figures
 #
 # In {numref}`fig-ways`, at the top, follow a row from one mark to the other. All methods that look at the object fall: the model uses the hint, however
-# we ask. Two methods were tested in one world, one of them on few facts, and cannot be compared with the others.
+# we ask. Do not compare the last two methods with the others: they were tested in fewer
+# worlds, BELIEF's wordings on few facts.
 
 # %% tags=["hide-input"]
 marks = found.reset_index().query("hint != 'lying hint'")

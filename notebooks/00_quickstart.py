@@ -37,7 +37,7 @@ model: str = (
 )
 fact_set: str = "atlas"  # the embedded facts, a folder or a file
 relation: str = "capital"
-subject: str = "Iceland"  # of the one fact
+subject: str = "Angola"  # of the one fact
 n_shots: int = 8  # pairs shown before the question
 n_options: int = 5  # candidate objects, the gold one included
 n_facts: int = 40  # facts in the last part

@@ -28,7 +28,9 @@ def profiles() -> list[Path]:
     """The files of params/ that the book lists, and those of sources/, which made what ships."""
     text = (TOP / "book" / "batches.md").read_text(encoding="utf-8").split("\n## All profiles\n")[1]
     listed = re.findall(r"^\| `(\w+)` \|", text.split("\n## ")[0], flags=re.MULTILINE)
-    return sorted([TOP / "params" / f"{name}.yaml" for name in listed] + [*(TOP / "sources").glob("*.yaml")])
+    return sorted(
+        [TOP / "params" / f"{name}.yaml" for name in listed] + [*(TOP / "sources").glob("*.yaml")]
+    )
 
 
 def without_a_look(text: str) -> str:

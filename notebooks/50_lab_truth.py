@@ -353,7 +353,7 @@ figures.findings(
         stats.said(row.loc[at], percent=True) for at in four.values()
     ),
     needed=", ".join(f"{n:.0f} ({size.upper()})" for size, n in half.items()),
-    effect=stats.said(gap, percent=True) + " between the ways, in lists",
+    effect=stats.said(gap, percent=True) + " more by pairs, in lists",
     asked=f"{model}, {known['world'].nunique()} worlds",
 )
 holds = {}

@@ -6,7 +6,7 @@ would set them as running text, or stop at them. They become blocks that are sho
 The theme asks for its icon fonts twice, once in a way that a browser refuses for a page opened from a
 folder: three errors in the console of every page. That request is taken out; the other one works.
 
-A click on a figure opens it alone, in its full size: on a phone the words of a figure in a page are too small.
+A click on a figure opens it alone, in its full size: on a phone the words of a figure in a page are small.
 
 An address that somebody has kept leads on: where moved.csv names a page that is now part of another one,
 a stub is written that goes there. It is in no contents, and Sphinx, which would miss it there, never sees it.

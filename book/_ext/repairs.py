@@ -1,10 +1,12 @@
-"""Three small repairs for Sphinx, used by _config.yml.
+"""Four small repairs for Sphinx, used by _config.yml.
 
 Docstrings of this package hold small drawings and formulas, indented by four spaces. reStructuredText
 would set them as running text, or stop at them. They become blocks that are shown as they stand.
 
 The theme asks for its icon fonts twice, once in a way that a browser refuses for a page opened from a
 folder: three errors in the console of every page. That request is taken out; the other one works.
+
+A click on a figure opens it alone, in its full size: on a phone the words of a figure in a page are small.
 
 An address that somebody has kept leads on: where moved.csv names a page that is now part of another one,
 a stub is written that goes there. It is in no contents, and Sphinx, which would miss it there, never sees it.
@@ -15,6 +17,7 @@ import re
 from pathlib import Path
 
 FONT_PRELOAD = re.compile(r'<link rel="preload" as="font"[^>]*>\s*')
+FIGURE = re.compile(r'(<figure\b[^>]*>\s*)(<img\b[^>]*\bsrc="([^"]+)"[^>]*>)')
 
 
 def keep_indented_blocks(app, what, name, obj, options, lines):
@@ -34,13 +37,18 @@ def keep_indented_blocks(app, what, name, obj, options, lines):
     lines[:] = result
 
 
-def drop_font_preloads(app, exception):
-    """Take the refused font requests out of every finished page."""
+def repaired(text):
+    """A finished page without the refused font requests, each image of a figure a link to itself."""
+    return FIGURE.sub(r'\1<a href="\3">\2</a>', FONT_PRELOAD.sub("", text))
+
+
+def repair_pages(app, exception):
+    """Repair every finished page."""
     if exception is None and app.builder.format == "html":
         for page in Path(app.outdir).rglob("*.html"):
             text = page.read_text(encoding="utf-8")
-            if FONT_PRELOAD.search(text):
-                page.write_text(FONT_PRELOAD.sub("", text), encoding="utf-8")
+            if (new := repaired(text)) != text:
+                page.write_text(new, encoding="utf-8")
 
 
 STUB = """<!doctype html>
@@ -62,6 +70,6 @@ def lead_on(app, exception):
 
 def setup(app):
     app.connect("autodoc-process-docstring", keep_indented_blocks)
-    app.connect("build-finished", drop_font_preloads)
+    app.connect("build-finished", repair_pages)
     app.connect("build-finished", lead_on)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

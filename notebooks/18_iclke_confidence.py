@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Is a model right when it is sure?
 #
-# **More often, but how often depends on the facts: when {glue:text}`name_model` is more than half sure, it is right for {glue:text}`sure_other:.0%` of these
-# answers on {glue:text}`name_other` and {glue:text}`sure_main:.0%` on {glue:text}`name_main`.**
+# **It is right more often, but how often depends on the facts: when {glue:text}`name_model` is more than half sure, {glue:text}`sure_other:.0%` of its answers
+# are right on {glue:text}`name_other` and {glue:text}`sure_main:.0%` on {glue:text}`name_main`.**
 #
 # ```{glue:figure} fig-confidence-above
 # :name: fig-confidence-above

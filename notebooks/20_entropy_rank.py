@@ -2,7 +2,7 @@
 # # Which measure survives a new wording of the question?
 #
 # **A new wording changes the order of facts by KL-divergence more than their order by rank: within relations, old and new order
-# correlate by {glue:text}`by_model`.**
+# correlate at {glue:text}`by_model`.**
 #
 # ```{glue:figure} fig-rank
 # :name: fig-rank

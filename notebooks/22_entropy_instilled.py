@@ -1,14 +1,14 @@
 # %% [markdown]
 # # Does stating a fact in the prompt do what training on it does?
 #
-# **How far stating a fact in the prompt moves an answer says little about how far training on it does: correlations are
+# **An answer that moves far when the prompt states the fact need not move far when the model is trained on it: correlations are
 # {glue:text}`real` in real models, {glue:text}`low:.2f` to {glue:text}`high:.2f` in the lab.**
 #
 # ```{glue:figure} fig-taught
 # :name: fig-taught
 # :alt: A panel for each of two real models and a model of the lab, with a point for each fact, at its place by how far a statement moves the answer and its place by how far training does.
 #
-# The points of no panel follow a line. A point is a fact. Left to right: its place among all facts by how far the answer moves after a statement, from the
+# In no panel do the points follow a line. A point is a fact. Left to right: its place among all facts by how far the answer moves after a statement, from the
 # least to the most. Bottom to top: its place by how far the answer moves after training on the fact.
 # ```
 #

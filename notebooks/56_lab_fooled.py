@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Who is fooled by a name?
 #
-# **Lab models get at least {glue:text}`right:.0%` of never stated facts right if the name gives the object away, at most {glue:text}`none:.0%` otherwise;
-# if the name lies, at least {glue:text}`lied:.0%` of their answers follow it.**
+# **Over three kinds of names, lab models get at least {glue:text}`right:.0%` of never stated facts right if the name hints at the object, at
+# most {glue:text}`none:.0%` otherwise; they follow at least {glue:text}`lied:.0%` of wrong hints.**
 #
 # ```{glue:figure} fig-fooled-cues
 # :name: fig-fooled-cues

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # How many known facts does one question miss?
 #
-# **The best single method recovers {glue:text}`best:.0%` of the facts that the text of {glue:text}`name_shown` states often; at least one of five methods
-# recovers {glue:text}`any:.0%`.**
+# **The best single method recovers {glue:text}`best:.0%` of the facts that the training text of {glue:text}`name_shown` often states; at least one of
+# five methods recovers {glue:text}`any:.0%`.**
 #
 # ```{glue:figure} fig-found-forms
 # :name: fig-found-forms
@@ -15,8 +15,8 @@
 # A model gives a wrong answer. Perhaps it does not know the fact, perhaps the question was the wrong one. With real facts nobody can say which.
 # Here we wrote the text that the models read, and know which facts it states, how often and in which words.
 #
-# A second finding is about confidence. For some facts the text names two or three objects. One with a quarter of the statements has
-# {glue:text}`quarter` of the confidence in them.
+# A second finding is about confidence. For some facts the text names two or three objects. An object with a quarter of the statements gets
+# {glue:text}`quarter` of the confidence that the stated objects have together.
 
 # %% [markdown]
 # ## What the paper claims
@@ -247,8 +247,8 @@ if len(objects):
 # ## Figures
 #
 # In {numref}`fig-found-forms`, at the top, follow the mark of pairs from lists to sentences. In {numref}`fig-found-shares` a line on the diagonal belongs to
-# a model that divides its confidence among the stated objects as the text does. The twin's line also rises, but less: in any model one of three objects has less
-# than one of two. Only the distance between the two lines comes from the text.
+# a model that divides its confidence among the stated objects as the text does. Only what the model's line has that the twin's
+# has not comes from the text.
 #
 # ```{glue:figure} fig-found-shares
 # :name: fig-found-shares

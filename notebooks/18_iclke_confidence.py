@@ -295,8 +295,8 @@ holds = {
 figures.sentence(holds if sources else {})
 figures.findings(
     name_model=figures.called(model),
-    name_main=figures.called(main),
-    name_other=figures.called(other[0]),
+    name_main=figures.called(main).partition(",")[0],
+    name_other=figures.called(other[0]).partition(",")[0],
     sure_main=at_half[at]["estimate"],
     sure_other=at_half[other]["estimate"],
     all_main=table.loc[at, "right of all"],

@@ -173,8 +173,8 @@ answers.columns(statements)
 #
 # **Do the two agree?** For each model and lesson, $r$ is Spearman's correlation over facts between the KL after a statement and the KL after the chosen
 # number of steps (5 in the lab, 10 on T-REx), with an interval over other facts. `factor` is the share of facts whose two KLs
-# differ by more than a factor of two. A lesson on T-REx is strong: it moves the answers of {glue:text}`name_model` about nine in ten facts by more than
-# {glue:text}`strong:.0f` nats, so little difference is left between facts. The other models learn more gently, and their correlations are as low.
+# differ by more than a factor of two. A lesson on T-REx is strong: for nine in ten facts it moves the answer of {glue:text}`name_model` by more than
+# {glue:text}`strong:.0f` nats, so little difference is left between facts. The other models learn more gently, and their correlations are between.
 
 # %% covers=["PZ-S3", "PZ-F3", "PZ-F4"] needs={"PZ-S3": {"n_taught": 1}, "PZ-F3": {"n_taught": 1}, "PZ-F4": {"n_taught": 1, "models": 2}} shows=["run", "shipped"]
 chosen = learned["source"].map({"entropy_trex": 10}).fillna(steps)

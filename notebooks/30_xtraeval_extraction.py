@@ -7,7 +7,7 @@
 # :name: fig-extraction-known
 # :alt: A panel for each model with a row for each way of asking, and in it a mark for facts stated often, stated rarely or wrongly, and never stated.
 #
-# In the first row of a panel the mark of the often stated facts is to the left of its mark in the second row, except in the twin, which read none of them.
+# In the first row of a panel the mark of the often stated facts is to the left of its mark in the second row; in the twin, which read none of them, hardly.
 # A mark is the share of facts that the model gives back, mean over relations, with its 95 % interval over other relations. Dashed: what
 # `rule-word`, without a model, gives back of the facts stated often.
 # ```

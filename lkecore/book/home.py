@@ -28,8 +28,8 @@ FIGURE = "90_leaderboard", "fig-ways"
 ALT = "Two panels with a row for each method, and a mark each for facts with and without a hint."
 CAPTION = (
     "A hint costs every method that looks at the object. Left: how often a fact that the text states is "
-    "above one that it never states (dotted: a coin). Right: never stated facts that count as known if half of the stated "
-    "ones do. Lines: 95 % over worlds, or over facts for a method tested in one. "
+    "above one that it never states (dotted: a coin). Right: never stated facts that count as known if half "
+    "of the stated ones do. Lines: 95 % over worlds, or over facts for a method tested in one. "
     f"From {{page}}`{FIGURE[0]}`."
 )
 GLUED = re.compile(r"{glue:text}`(\w+)(?::([^`]+))?`")  # a name, and how its number is shown

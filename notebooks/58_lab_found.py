@@ -362,9 +362,8 @@ row = tables["stated often"].loc[lab.worlds([shown])[0]].loc[shown]
 quarter = curve[curve["model"].eq(shown) & curve["planted"].eq(0.25)][
     "estimate"
 ]
-in_form = by_form.astype({"estimator": str}).pivot(
-    index="form", columns="estimator", values="estimate"
-)
+in_form = by_form[by_form["estimator"].ne("any")].astype({"estimator": str})
+in_form = in_form.pivot(index="form", columns="estimator", values="estimate")
 in_form = in_form.reindex(["list", "sentence"])
 by_words = in_form.drop(columns=ways[0])
 figures.findings(

@@ -16,6 +16,7 @@ from lkecore.facts import rich, worlds
 from lkecore.facts.rich_wordings import about, relations
 from lkecore.models import lab
 
+PAGE = "ask"  # of the book: ask.md, and its folder in _static
 WORLD = "lab:rich-1"
 MODELS = [f"{WORLD}/{size}" for size in ("2m", "0.7m", "0.7m-unplanted")]
 STATES = ["planted", "mislearned", "uncertain", "never"]

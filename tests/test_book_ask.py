@@ -14,11 +14,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from lkecore import worlds
 from lkecore.answers import rich
 from lkecore.answers.door import opened
 from lkecore.answers.results import results
 from lkecore.book import ask
-from lkecore.facts import worlds
 from lkecore.models import lab
 from lkecore.prompts.instilled import instilled
 from lkecore.prompts.prompt import asking, templates_of

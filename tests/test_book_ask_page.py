@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from lkecore import worlds
 from lkecore.answers.results import results
 from lkecore.book import ask, single
-from lkecore.facts import worlds
 
 TOP = Path(__file__).resolve().parent.parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

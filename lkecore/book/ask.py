@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from safetensors import deserialize
 
-from lkecore import facts, stats, storage
+from lkecore import facts, stats, storage, worlds
 from lkecore.answers.results import results
-from lkecore.facts import rich, worlds
-from lkecore.facts.rich_wordings import about, relations
 from lkecore.models import lab
+from lkecore.worlds.wordings import about, relations
+from lkecore.worlds.world import world
 
 PAGE = "ask"  # of the book: ask.md, and its folder in _static
 WORLD = "lab:rich-1"
@@ -75,7 +75,7 @@ def told() -> list[dict[str, Any]]:
     asked = states.query("split == 'test' and n_objects == 1 and state in @STATES")
     for name, own in asked.groupby("relation"):
         often = own.query("state == 'planted' and occurrences >= @OFTEN")
-        objects, of, shots = rich.world(WORLD).objects[name], about(name), sample[name].shots
+        objects, of, shots = world(WORLD).objects[name], about(name), sample[name].shots
         at, place = ({each: i for i, each in enumerate(some)} for some in (objects, own.index))
         control = often["control"].map(place).reindex(own.index, fill_value=-1)
         cue = own["cue_object"].map(at).fillna(-1).astype(int)

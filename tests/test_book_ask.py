@@ -4,6 +4,7 @@ Node comes with playwright, which also drives the system's Chromium.
 """
 
 import base64
+import importlib.util
 import json
 import random
 import re
@@ -23,6 +24,7 @@ from lkecore.models import lab
 from lkecore.prompts.instilled import instilled
 from lkecore.prompts.prompt import asking, templates_of
 from lkecore.scores.tree import option_logprobs
+from lkecore.worlds.world import world
 
 TOP = Path(__file__).resolve().parent.parent
 SCRIPTS = TOP / "book" / "_static" / "ask"
@@ -35,11 +37,9 @@ FOREIGN += "\u00a0\u2003\u200b\u0301\ufb01½²Ⅷ\r\x00\x7f\u0085\u2028"
 
 def node(data: Path, **job):
     """What tests/ask.cjs says to a job."""
-    playwright = pytest.importorskip("playwright")
-    driver = Path(playwright.__file__).parent / "driver" / "node"
-    command = str(driver) if driver.exists() else shutil.which("node")
-    if not command:
-        pytest.skip("no Node on this machine")
+    found = importlib.util.find_spec("playwright")
+    own = found and shutil.which("node", path=Path(found.origin).parent / "driver")
+    command = own or shutil.which("node") or pytest.skip("neither playwright nor a Node is here")
     script = Path(__file__).with_name("ask.cjs")
     done = subprocess.run(
         [command, script, SCRIPTS, data],
@@ -122,7 +122,7 @@ def test_500_strings_have_the_tokens_of_the_models_tokenizer(data, lm):
     ]
     states = worlds.states(ask.WORLD)
     strings += [*states["subject"].sample(150, random_state=0)]
-    strings += [f"{s} {o} " for s, o in states[["subject", "object"]].sample(100).to_numpy()]
+    strings += [f"{s} {o} " for s, o in states[["subject", "object"]][:100].to_numpy()]
     while len(strings) < 500:
         strings.append("".join(rng.choice(FOREIGN) for _ in range(rng.randint(1, 60))))
     found = node(data, model=MODEL, strings=strings)["tokens"]
@@ -146,7 +146,7 @@ def questions(sample, n):
             found += [((name, i, way, given), prompt) for i, prompt in enumerate(prompts)]
         for i in range(
             n
-        ):  # behind a false statement: of the fact beside it, as no other is left to draw
+        ):  # the package takes the false object from the second fact, the page another
             other = next(f for f in drawn.facts if f.object != some[i].object)
             two = instilled(
                 has["template-6"], [some[i], other], [objects] * 2, instillation="false"
@@ -156,9 +156,7 @@ def questions(sample, n):
 
 
 def read_objects(name):
-    from lkecore.facts import rich as worlds_made
-
-    return worlds_made.world(ask.WORLD).objects[name]
+    return world(ask.WORLD).objects[name]
 
 
 def test_each_option_has_the_nats_of_the_packages_scorer(data, lm, sample):
@@ -170,9 +168,7 @@ def test_each_option_has_the_nats_of_the_packages_scorer(data, lm, sample):
         if way != "false":
             assert context == prompt.context
             continue
-        told, _, asked = context.rpartition(
-            ". "
-        )  # another false object than the package would draw
+        told, _, asked = context.rpartition(". ")
         stated, _, wanted = prompt.context.rpartition(". ")
         assert asked == wanted and told.startswith(wanted) and stated.startswith(wanted)
         false = told.removeprefix(wanted).strip()

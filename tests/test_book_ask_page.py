@@ -29,7 +29,7 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def html(browser, tmp_path_factory):
+def html(tmp_path_factory):
     project = tmp_path_factory.mktemp("project")
     for name in ("book", "_config.yml"):
         (project / name).symlink_to(TOP / name)
@@ -69,6 +69,14 @@ def narrow_enough(tab):
     return width <= 390
 
 
+def test_no_page_but_this_one_loads_its_scripts(html):
+    """Jupyter Book puts each script of _static into each page: here megabytes of weights."""
+    own = html.read_text(encoding="utf-8")
+    assert own.count('<script src="_static/ask/') == 1 and own.count("ask.css") == 1
+    assert "_static/ask/" not in html.with_name("glossary.html").read_text(encoding="utf-8")
+    assert "custom.css" in own
+
+
 def test_it_opens_with_a_fact_that_was_told_often_and_is_got_right(page):
     assert re.fullmatch(r"Right\. .+ of the confidence among 100 objects\.", ready(page))
     assert bars(page) == 8 and page.locator(".ask-gold").count() == 1
@@ -101,7 +109,7 @@ def test_each_menu_and_each_way_answers(page):
     box.fill(FREE)
     box.press("Enter")
     assert ready(page).startswith("The likeliest to come next is ")
-    page.get_by_text("What did the model read now?").click()
+    page.get_by_text("What did the model just read?").click()
     assert page.inner_text("#ask-context") == f"{FREE} ____"
     assert bars(page) == 8 and not page.locator(".ask-gold").count()
     page.get_by_label("show all objects").check()
@@ -123,10 +131,10 @@ def test_each_menu_and_each_way_answers(page):
 def test_the_filter_leaves_subjects_with_its_letters(page):
     every = page.get_by_label("Subject").locator("option").all_inner_texts()
     letters = every[100][2:6].lower()
-    page.get_by_label("Filter of subjects").fill(letters)
+    page.get_by_label("Find a subject").fill(letters)
     left = page.get_by_label("Subject").locator("option").all_inner_texts()
     assert left == [name for name in every if letters in name.lower()] != every
-    page.get_by_label("Filter of subjects").fill("<b>")
+    page.get_by_label("Find a subject").fill("<b>")
     assert page.get_by_text("No subject has these letters.").is_visible()
     assert page.get_by_label("Subject").locator("option").all_inner_texts() == left
 
@@ -145,10 +153,10 @@ def test_a_whole_game_counts_what_the_reader_and_the_rule_have_right(page):
     page.get_by_role("button", name="Play ten rounds").click()
     for i in range(1, 11):
         page.wait_for_function(
-            f"document.getElementById('ask-question').textContent.startsWith('Round {i} of 10. One')"
+            f"document.getElementById('ask-question').textContent.startsWith('Round {i} of 10. The')"
         )
         sure = [
-            float(re.search(r"Confidence: ([\d.]+) %", page.inner_text(f"#ask-{which}"))[1])
+            float(re.search(r"Confidence in .+: ([\d.]+) %", page.inner_text(f"#ask-{which}"))[1])
             for which in ("first", "second")
         ]
         assert narrow_enough(page)
@@ -156,9 +164,9 @@ def test_a_whole_game_counts_what_the_reader_and_the_rule_have_right(page):
     page.wait_for_function("document.getElementById('ask-question').textContent.startsWith('The')")
     end = page.inner_text("#ask-question")
     log = page.locator("#ask-log li").all_inner_texts()
-    right = sum(line.startswith("Right: ") for line in log)
-    assert len(log) == 10 and all(line.endswith(" never.") for line in log)
-    assert f"You found {right} of 10; who always chooses the surer one finds {right}." in end
+    right = sum(line.startswith("Right. ") for line in log)
+    assert len(log) == 10 and all(". Never stated: " in line for line in log)
+    assert f"You found {right} of 10, the rule {right}." in end
     states = worlds.states(ask.WORLD).query("relation == 'author' and split == 'test'")
     often = states.query("state == 'planted' and occurrences >= 16")
     found = results("58_lab_found").query("estimator == 'iclke-space' and model == @ask.MODELS[0]")
@@ -166,7 +174,7 @@ def test_a_whole_game_counts_what_the_reader_and_the_rule_have_right(page):
     wins = pd.DataFrame(
         {b: (sure[often["fact"]] > sure[b]).to_numpy() for b in often["control"]}
     ).to_numpy()
-    assert f"is {wins.mean():.2f}, with a 95 % interval from 0." in end
+    assert f"an AUROC of {wins.mean():.2f}, with a 95 % interval from 0." in end
     page.get_by_role("button", name="Play again").click()
     page.wait_for_selector("#ask-round:visible")
 

@@ -1,10 +1,13 @@
-"""Three small repairs for Sphinx, used by _config.yml.
+"""Four small repairs for Sphinx, used by _config.yml.
 
 Docstrings of this package hold small drawings and formulas, indented by four spaces. reStructuredText
 would set them as running text, or stop at them. They become blocks that are shown as they stand.
 
 The theme asks for its icon fonts twice, once in a way that a browser refuses for a page opened from a
 folder: three errors in the console of every page. That request is taken out; the other one works.
+
+Jupyter Book puts every script and style below _static into every page. Those of the page "Ask it yourself",
+with the weights of three models, stay out: that page names its own.
 
 An address that somebody has kept leads on: where moved.csv names a page that is now part of another one,
 a stub is written that goes there. It is in no contents, and Sphinx, which would miss it there, never sees it.
@@ -43,6 +46,12 @@ def drop_font_preloads(app, exception):
                 page.write_text(FONT_PRELOAD.sub("", text), encoding="utf-8")
 
 
+def keep_to_one_page(app, config):
+    """Take the scripts and styles of the page "Ask it yourself" out of what all pages load."""
+    for name in ("html_js_files", "html_css_files"):
+        config[name] = [each for each in config[name] if not str(each).startswith("ask/")]
+
+
 STUB = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{new}</title>
 <meta http-equiv="refresh" content="0; url={new}.html"></head>
@@ -61,6 +70,7 @@ def lead_on(app, exception):
 
 
 def setup(app):
+    app.connect("config-inited", keep_to_one_page)
     app.connect("autodoc-process-docstring", keep_indented_blocks)
     app.connect("build-finished", drop_font_preloads)
     app.connect("build-finished", lead_on)

@@ -206,15 +206,15 @@ if (typeof document !== "undefined" && document.getElementById("ask-page")) (() 
     $("first").focus();
   }
   async function round() {
-    const { pairs, at, relation, name } = game, count = `Round ${at + 1} of ${pairs.length}.`;
+    const { pairs, at, relation, name } = game, twin = isTwin(name) ? " The twin has read neither." : "", count = `Round ${at + 1} of ${pairs.length}.`;
     say("question", `${count} ${name} is reading …`);
     game.share = await game.next;
     if (at + 1 < pairs.length) (game.next = sure(game, at + 1)).catch(() => {}); // its own round says it
     ["first", "second"].forEach((id, i) => {
       const { subject, gold } = pairs[at][i], line = el("span", `${fill(relation.templates[0], subject, gold)}.`);
-      $(id).replaceChildren(line, el("span", `Confidence: ${exactly(game.share[i])}`), bar(game.share[i]));
+      $(id).replaceChildren(line, el("span", `Confidence in ${gold}: ${exactly(game.share[i])}`), bar(game.share[i]));
     });
-    say("question", `${count} One of these two statements was told often, the other never. Which was told?`);
+    say("question", `${count} The text states one of these two often, the other never. Which does it state?${twin}`);
     game.open = true;
   }
   async function guess(chosen) {
@@ -224,13 +224,13 @@ if (typeof document !== "undefined" && document.getElementById("ask-page")) (() 
     const [fact, never] = [pairs[at][was], pairs[at][1 - was]];
     game.you += chosen === was;
     game.rule += share[was] > share[1 - was] ? 1 : share[was] === share[1 - was] ? 0.5 : 0;
-    say("judged", `${chosen === was ? "Right" : "Wrong"}: ${fact.subject} ${times(fact.times)}, ${never.subject} never.`);
+    say("judged", `${chosen === was ? "Right" : "Wrong"}. Stated ${times(fact.times)}: ${fact.subject}. Never stated: ${never.subject}.`);
     $("log").append(el("li", $("judged").textContent));
     if (++game.at < pairs.length) return round();
     const [all, low, high] = relation.auroc[name].map((value) => value.toFixed(2));
-    say("question", `The end. You found ${game.you} of ${pairs.length}; who always chooses the surer one finds ${game.rule}. `
-      + `This share is an AUROC: 0.5 is guessing, 1 is never wrong. For all facts of this relation told ${D.often} times or more, `
-      + `and never told ones beside them, that of ${name} is ${all}, with a 95 % interval from ${low} to ${high}.`);
+    say("question", `The end. You found ${game.you} of ${pairs.length}, the rule ${game.rule}. Such a share estimates an AUROC: 0.5 is `
+      + `guessing, 1 is never wrong. Over all facts of this relation that are stated ${D.often} times or more, against ones that are `
+      + `never stated, the rule with ${name} has an AUROC of ${all}, with a 95 % interval from ${low} to ${high}.`);
     $("round").hidden = true;
     Object.assign($("start"), { hidden: false, textContent: "Play again" }).focus();
   }
@@ -255,5 +255,5 @@ if (typeof document !== "undefined" && document.getElementById("ask-page")) (() 
     window.addEventListener("unhandledrejection", (event) => fail("said")(event.reason));
     $("controls").disabled = $("start").disabled = false;
     await ask();
-  })().catch(fail("said"));
+  })().catch((error) => { fail("said")(error); $("page").ariaBusy = "false"; });
 })();

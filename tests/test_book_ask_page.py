@@ -164,8 +164,9 @@ def test_a_whole_game_counts_what_the_reader_and_the_rule_have_right(page):
     page.wait_for_function("document.getElementById('ask-question').textContent.startsWith('The')")
     end = page.inner_text("#ask-question")
     log = page.locator("#ask-log li").all_inner_texts()
-    right = sum(line.startswith("Right. ") for line in log)
-    assert len(log) == 10 and all(". Never stated: " in line for line in log)
+    right = sum(line.startswith("You: right. The rule: right. Stated ") for line in log)
+    wrong = sum(line.startswith("You: wrong. The rule: wrong. Stated ") for line in log)
+    assert right + wrong == len(log) == 10 and all(". Never stated: " in line for line in log)
     assert f"You found {right} of 10, the rule {right}." in end
     states = worlds.states(ask.WORLD).query("relation == 'author' and split == 'test'")
     often = states.query("state == 'planted' and occurrences >= 16")

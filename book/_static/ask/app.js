@@ -145,7 +145,7 @@ if (typeof document !== "undefined" && document.getElementById("ask-page")) (() 
     const { said, wordings } = told(relation, fact, { twin, epochs: D.epochs }), list = el("ul", "");
     list.append(...wordings.map((line) => el("li", line)));
     $("told").replaceChildren(...said.map((line) => el("p", line)));
-    if (wordings.length) $("told").append(el("p", "The sentences have this form, or these:"), list);
+    if (wordings.length) $("told").append(el("p", `The sentences have ${wordings.length > 1 ? "these forms" : "this form"}:`), list);
   }
   let asked = 0;
   async function ask() {
@@ -217,14 +217,15 @@ if (typeof document !== "undefined" && document.getElementById("ask-page")) (() 
     say("question", `${count} The text states one of these two often, the other never. Which does it state?${twin}`);
     game.open = true;
   }
+  const word = (points) => (points === 1 ? "right" : points ? "undecided" : "wrong");
   async function guess(chosen) {
     if (!game.open) return; // the next pair is not there yet
     game.open = false;
     const { pairs, at, share, relation, name } = game, was = pairs[at][0].times ? 0 : 1;
-    const [fact, never] = [pairs[at][was], pairs[at][1 - was]];
-    game.you += chosen === was;
-    game.rule += share[was] > share[1 - was] ? 1 : share[was] === share[1 - was] ? 0.5 : 0;
-    say("judged", `${chosen === was ? "Right" : "Wrong"}. Stated ${times(fact.times)}: ${fact.subject}. Never stated: ${never.subject}.`);
+    const [fact, never] = [pairs[at][was], pairs[at][1 - was]], you = +(chosen === was);
+    const rule = share[was] > share[1 - was] ? 1 : share[was] === share[1 - was] ? 0.5 : 0;
+    Object.assign(game, { you: game.you + you, rule: game.rule + rule });
+    say("judged", `You: ${word(you)}. The rule: ${word(rule)}. Stated ${times(fact.times)}: ${fact.subject}. Never stated: ${never.subject}.`);
     $("log").append(el("li", $("judged").textContent));
     if (++game.at < pairs.length) return round();
     const [all, low, high] = relation.auroc[name].map((value) => value.toFixed(2));

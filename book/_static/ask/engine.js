@@ -240,7 +240,7 @@ function lkeEngine() {
         tokens += level.length;
       }
       const logprob = paths.map((path, i) => path.slice(borders[i] - n).reduce((sum, node) => sum + node.logprob, 0));
-      return { logprob, tokens: tokens };
+      return { logprob, tokens };
     }
     return score;
   }

@@ -11,6 +11,9 @@ A click on a figure opens it alone, in its full size: on a phone the words of a 
 A table has a caption for those who hear the page: the bold words or the heading that it follows. A sign
 for percent stays in the line of its number.
 
+Jupyter Book puts every script and style below _static into every page. Those of the page "Ask it yourself",
+with the weights of three models, stay out: that page names its own.
+
 An address that somebody has kept leads on: where moved.csv names a page that is now part of another one,
 a stub is written that goes there. It is in no contents, and Sphinx, which would miss it there, never sees it.
 """
@@ -72,6 +75,12 @@ def repair_pages(app, exception):
                 page.write_text(new, encoding="utf-8")
 
 
+def keep_to_one_page(app, config):
+    """Take the scripts and styles of the page "Ask it yourself" out of what all pages load."""
+    for name in ("html_js_files", "html_css_files"):
+        config[name] = [each for each in config[name] if not str(each).startswith("ask/")]
+
+
 STUB = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{new}</title>
 <meta http-equiv="refresh" content="0; url={new}.html"></head>
@@ -90,6 +99,7 @@ def lead_on(app, exception):
 
 
 def setup(app):
+    app.connect("config-inited", keep_to_one_page)
     app.connect("autodoc-process-docstring", keep_indented_blocks)
     app.connect("build-finished", repair_pages)
     app.connect("build-finished", lead_on)

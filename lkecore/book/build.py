@@ -25,7 +25,7 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 from lkecore import runs
 from lkecore.answers import show
 from lkecore.answers.results import FOLDER, about_of, results, table
-from lkecore.book import coverage, fork, home, provenance, sentence, state, verdicts
+from lkecore.book import ask, coverage, fork, home, provenance, sentence, state, verdicts
 from lkecore.book.foreign import code, plain
 from lkecore.errors import BadInput, visible
 from lkecore.models import weights
@@ -273,6 +273,8 @@ def build(project: Path) -> Path:
     """
     html = project / "_build" / "html"
     _put_back(html)
+    if (project / "book" / f"{ask.PAGE}.md").exists():
+        ask.write(project / "book" / "_static" / ask.PAGE)
     made_of, found = html.with_name("made_of"), _made_of(project)
     key = hashlib.sha256(json.dumps(found).encode()).hexdigest()
     if made_of.exists() and made_of.read_text() == key and (html / "index.html").exists():

@@ -1,4 +1,4 @@
-"""Single: one page alone, for whoever is writing it. It needs no contents, and no other page.
+"""Single: one page alone, for whoever is writing it or hands it out. It needs no contents, no other page.
 
 What leads to other pages is plain text here. Citations and terms lead to two small pages beside it.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from lkecore.book import build, fork, sentence
+from lkecore.book import ask, build, fork, sentence
 from lkecore.errors import BadInput, visible
 from lkecore.runs import plan
 from lkecore.storage import write_whole
@@ -52,32 +52,63 @@ def render(whole: plan.Plan, name: str, folder: Path) -> Path:
         raise BadInput(f"no finished run of {name}; first: lke page {name}")
     if said := sentence.instead(shown):
         print(visible(f"{name}: {said}"), file=sys.stderr)
-    place, source = whole.project / "_build" / "page" / name, whole.project / "book"
-    book = place / "book"
-    shutil.rmtree(book, ignore_errors=True)
-    (book / "notebooks").mkdir(parents=True)
+    book = _emptied(whole.project, name)
+    (book / "notebooks").mkdir()
     build.write_page(job.notebook, shown, manifest, behind, whole.profile, book / "notebooks")
+    return _built(whole.project, name, f"notebooks/{name}")
+
+
+def is_prose(project: Path, name: str) -> bool:
+    """Whether a name is that of a page of the book without a notebook, such as "ask"."""
+    return name in {path.stem for path in (project / "book").glob("*.md")}
+
+
+def render_prose(project: Path, name: str) -> Path:
+    """Make ``_build/page/NAME`` of a page without a notebook, which needs no run; returns its HTML file.
+
+    Of "ask" it holds the models and facts, so that the folder can be handed out. Raises as :func:`render`.
+    """
+    book = _emptied(project, name)
+    shutil.copy(project / "book" / f"{name}.md", book)
+    if name == ask.PAGE:
+        ask.write(book / "_static" / name)
+    return _built(project, name, name)
+
+
+def _emptied(project: Path, name: str) -> Path:
+    """The folder that a page alone is built from, without what was there."""
+    book = project / "_build" / "page" / name / "book"
+    shutil.rmtree(book, ignore_errors=True)
+    book.mkdir(parents=True)
+    return book
+
+
+def _built(project: Path, name: str, file: str) -> Path:
+    """The HTML of a page whose ``file`` is in its folder, with what stands beside it."""
+    place, source = project / "_build" / "page" / name, project / "book"
+    book = place / "book"
+    left_out = shutil.ignore_patterns(*[ask.PAGE] * (name != ask.PAGE), "weights-*", "facts.js")
     for extra in ("_static", "_ext"):
         if (source / extra).exists():
-            shutil.copytree(source / extra, book / extra)
-    there = [each for each in BESIDE if (source / f"{each}.md").exists()]
+            shutil.copytree(source / extra, book / extra, ignore=left_out, dirs_exist_ok=True)
+    there = [each for each in BESIDE if (source / f"{each}.md").exists() and each != name]
     for each in [*(f"{each}.md" for each in there), "references.bib"]:
         if (source / each).exists():
             shutil.copy(source / each, book)
-    contents = {"format": "jb-book", "root": f"notebooks/{name}"}
+    contents = {"format": "jb-book", "root": file}
     contents |= {"chapters": [{"file": each} for each in there]} if there else {}
     write_whole(book / "_toc.yml", yaml.safe_dump(contents))
-    config = yaml.safe_load((whole.project / "_config.yml").read_text(encoding="utf-8"))
+    config = yaml.safe_load((project / "_config.yml").read_text(encoding="utf-8"))
     settings = config.setdefault("sphinx", {}).setdefault("config", {})
     settings["suppress_warnings"] = [*settings.get("suppress_warnings", []), *SUPPRESSED]
     write_whole(place / "_config.yml", yaml.safe_dump(config))
     command = [sys.executable, "-c", build.SPHINX, "build", "book", "--config", "_config.yml"]
     command += ["--path-output", ".", "-q"]
     done = subprocess.run(command, cwd=place, capture_output=True, text=True)
-    page = place / "_build" / "html" / "notebooks" / f"{name}.html"
+    page = place / "_build" / "html" / f"{file}.html"
     failed = done.returncode != 0 or not page.exists()
     for line in COLOUR.sub("", done.stdout + done.stderr).splitlines():
-        if failed or f"notebooks/{name}" in line and "equation not found" not in line:
+        if failed or f"{file}." in line and "equation not found" not in line:
             print(visible(line), file=sys.stderr)
     if failed:
         raise BadInput(f"the page {name} was not built, for the reasons above")

@@ -39,7 +39,8 @@ def build_book(params: Path, folder: Path | None) -> None:
 def build_page(name: str, params: Path | None, opened: bool, folder: Path | None) -> None:
     """Run the notebook NAME, make its page alone, and print the path of that.
 
-    Its parameters are those of its row in params/book.yaml or another file, else the notebook's own.
+    Its parameters are those of its row in params/book.yaml or another file, else the notebook's own. NAME may
+    also be a page of the book without a notebook, such as ask.
     """
     import webbrowser
 
@@ -47,10 +48,13 @@ def build_page(name: str, params: Path | None, opened: bool, folder: Path | None
 
     project = fork.find_project(Path())
     use_lock((params.absolute().parent.parent if params else project) / MODELS_LOCK)
-    plan = single.plan_of(project, name, params)
-    target = folder or plan.project / "runs"
-    carry_out(plan, target, devices.Settings())
-    page = single.render(plan, name, target)
+    if single.is_prose(project, name):
+        page = single.render_prose(project, name)
+    else:
+        plan = single.plan_of(project, name, params)
+        target = folder or plan.project / "runs"
+        carry_out(plan, target, devices.Settings())
+        page = single.render(plan, name, target)
     if opened:
         webbrowser.open(page.as_uri())
     say(page)

@@ -1,0 +1,302 @@
+"""The page where a reader asks: its scripts against the package, in Node, and clicks in a browser.
+
+Node comes with playwright, which also drives the system's Chromium.
+"""
+
+import base64
+import importlib.util
+import json
+import random
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from lkecore import worlds
+from lkecore.answers import rich
+from lkecore.answers.door import opened
+from lkecore.answers.results import results
+from lkecore.book import ask
+from lkecore.models import lab
+from lkecore.prompts.instilled import instilled
+from lkecore.prompts.prompt import asking, templates_of
+from lkecore.scores.tree import option_logprobs
+from lkecore.worlds.world import world
+
+TOP = Path(__file__).resolve().parent.parent
+SCRIPTS = TOP / "book" / "_static" / "ask"
+MODEL, TWIN = ask.MODELS[0], ask.MODELS[2]
+NATS = 1e-4  # between sums of float32 in another order, several times what is found
+FOREIGN = "abc XYZ  \n\t'’\"“.,;:!?()[]{}<>&|@#€$%0123456789éüßñçøæœÅİıłžšđабвгд"
+FOREIGN += "דשאבتثहिन中文字日本語かな한국어𝔘𝕏😀👩👧🇩🇪\u200d"
+FOREIGN += "\u00a0\u2003\u200b\u0301\ufb01½²Ⅷ\r\x00\x7f\u0085\u2028"
+
+
+def node(data: Path, **job):
+    """What tests/ask.cjs says to a job."""
+    found = importlib.util.find_spec("playwright")
+    own = found and shutil.which("node", path=Path(found.origin).parent / "driver")
+    command = own or shutil.which("node") or pytest.skip("neither playwright nor a Node is here")
+    script = Path(__file__).with_name("ask.cjs")
+    done = subprocess.run(
+        [command, script, SCRIPTS, data],
+        input=json.dumps(job),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ask")
+    ask.write(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def lm():
+    return opened(MODEL, "float32")
+
+
+@pytest.fixture(scope="module")
+def sample():
+    """What the book's pages ask of three relations, drawn as they draw it."""
+    names = ["residence", "country_language", "team_colour"]
+    return rich.samples([MODEL], names, chosen, n_shots=50, seed=0)[ask.WORLD]
+
+
+def chosen(states):
+    return states["state"].isin(["planted", "mislearned", "uncertain", "never"])
+
+
+def read(data):
+    text = (data / "facts.js").read_text(encoding="utf-8")
+    return json.loads(text[text.index("=", text.index(".facts")) + 1 : -2])
+
+
+def test_the_same_input_gives_the_same_bytes_within_the_limits(data, tmp_path):
+    ask.write(tmp_path)
+    sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
+    assert all((data / n).read_bytes() == (tmp_path / n).read_bytes() for n in sizes)
+    assert sizes.pop("facts.js") < 400_000 and sizes.pop("weights-2m.js") < 3_700_000
+    assert set(sizes) == {"weights-0.7m.js", "weights-0.7m-unplanted.js"}
+    assert max(sizes.values()) < 1_400_000
+    own = (SCRIPTS / name for name in ("engine.js", "app.js", "ask.css"))
+    texts = [path.read_text(encoding="utf-8") for path in own]
+    assert sum(len(text.encode()) for text in texts) < 40_000
+    assert [len(text.splitlines()) <= 260 for text in texts] == [True] * 3
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacent|https?:|\beval\b", "".join(texts))
+
+
+def test_a_model_that_does_not_ship_has_no_script(monkeypatch, tmp_path):
+    monkeypatch.setattr(lab, "ships", lambda name: name == ask.MODELS[1])
+    monkeypatch.setattr(ask, "told", lambda: ["the relations"])
+    (tmp_path / "weights-2m.js").write_text("of an earlier build")
+    ask.write(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"facts.js", "weights-0.7m.js"}
+    found = read(tmp_path)
+    assert found["scripts"] == {ask.MODELS[1]: "weights-0.7m.js"} and found["models"] == ask.MODELS
+    monkeypatch.setattr(lab, "ships", lambda name: False)
+    ask.write(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["facts.js"]
+    assert read(tmp_path)["relations"] == []
+
+
+def test_500_strings_have_the_tokens_of_the_models_tokenizer(data, lm):
+    rng = random.Random(3)
+    strings = [
+        "",
+        " ",
+        "   ",
+        "a  b",
+        "a \n\n b ",
+        "don't I'LL we've they're 'S",
+        "x<s>y <pad>",
+        "１２",
+    ]
+    states = worlds.states(ask.WORLD)
+    strings += [*states["subject"].sample(150, random_state=0)]
+    strings += [f"{s} {o} " for s, o in states[["subject", "object"]][:100].to_numpy()]
+    while len(strings) < 500:
+        strings.append("".join(rng.choice(FOREIGN) for _ in range(rng.randint(1, 60))))
+    found = node(data, model=MODEL, strings=strings)["tokens"]
+    assert [list(lm.tokenizer(each)["input_ids"]) for each in strings] == found
+
+
+def questions(sample, n):
+    """[(relation, place, way, given), its prompt] of ``n`` facts a relation in each of the page's ways."""
+    found = []
+    for name, drawn in sample.items():
+        objects = read_objects(name)
+        some, options = drawn.facts[:n], [objects] * n
+        has = templates_of(drawn.relation)
+        for way, given, estimator, shots in (
+            ("pairs", {}, "iclke-space", 50),
+            ("pairs", {"pairs": 5}, "iclke-space", 5),
+            ("sentence", {}, "template-1", 0),
+            ("sentence", {"wording": 15}, "template-16", 0),
+        ):
+            prompts = asking(estimator, drawn.relation, drawn.shots[:shots], some, options)
+            found += [((name, i, way, given), prompt) for i, prompt in enumerate(prompts)]
+        for i in range(
+            n
+        ):  # the package takes the false object from the second fact, the page another
+            other = next(f for f in drawn.facts if f.object != some[i].object)
+            two = instilled(
+                has["template-6"], [some[i], other], [objects] * 2, instillation="false"
+            )
+            found.append(((name, i, "false", {"wording": 5}), two[0].told))
+    return found
+
+
+def read_objects(name):
+    return world(ask.WORLD).objects[name]
+
+
+def test_each_option_has_the_nats_of_the_packages_scorer(data, lm, sample):
+    """By the kernel; a fifth of them by plain JavaScript. Facts come in order, so that stems are kept."""
+    every = questions(sample, 4)
+    assert len(every) == 60
+    contexts = node(data, questions=[key for key, _ in every])["questions"]
+    for ((_, _, way, _), prompt), context in zip(every, contexts, strict=True):
+        if way != "false":
+            assert context == prompt.context
+            continue
+        told, _, asked = context.rpartition(". ")
+        stated, _, wanted = prompt.context.rpartition(". ")
+        assert asked == wanted and told.startswith(wanted) and stated.startswith(wanted)
+        false = told.removeprefix(wanted).strip()
+        assert false in prompt.options and false != prompt.options[prompt.gold]
+    prompts = [prompt for _, prompt in every]
+    scored = option_logprobs(lm, prompts).frame["logprob"].to_numpy().reshape(60, -1)
+    asked = [[prompt.context, prompt.continuations] for prompt in prompts]
+    by_kernel = [each["logprob"] for each in node(data, model=MODEL, asked=asked)["asked"]]
+    assert abs(scored - by_kernel).max() < NATS
+    plain = node(data, model=MODEL, plain=True, asked=asked[::5])["asked"]
+    assert abs(scored[::5] - [each["logprob"] for each in plain]).max() < NATS
+
+
+def test_the_kernel_is_what_its_text_says():
+    wasmtime = pytest.importorskip("wasmtime")
+    text = (SCRIPTS / "mm.wat").read_text(encoding="utf-8")
+    bytes_ = bytes(wasmtime.wat2wasm(text))
+    kernel = re.search(r'KERNEL = "([^"]+)"', (SCRIPTS / "engine.js").read_text(encoding="utf-8"))
+    kernel = base64.b64decode(kernel[1])
+    rest = bytes_.removeprefix(kernel)
+    assert rest == b"" or rest[:1] == b"\0" and rest[3:8] == b"\x04name"  # names of locals
+
+
+def test_the_confidence_in_true_objects_is_that_of_the_results(data):
+    found = results("58_lab_found").query("model == @MODEL and estimator == 'iclke-space'")
+    states, every = worlds.states(ask.WORLD), read(data)
+    some = [each for each in every["relations"] if each["name"] in ("residence", "birth_year")]
+    asked, wanted = [], []
+    subject, gold = (every["fields"].index(name) for name in ("subject", "object"))
+    for relation in some:
+        own = states[states["relation"].eq(relation["name"])].set_index("subject")["fact"]
+        there = {*own[own.isin(found["fact"])].index}  # told as they are, or never
+        rows = [row for row in relation["facts"] if row[subject] in there][::9][:20]
+        places = [relation["facts"].index(row) for row in rows]
+        contexts = node(data, questions=[[relation["name"], i, "pairs", {}] for i in places])
+        for row, context in zip(rows, contexts["questions"], strict=True):
+            asked.append([context, [f" {name}" for name in relation["objects"]]])
+            wanted.append((own[row[subject]], row[gold]))
+    said = node(data, model=MODEL, asked=asked)["asked"]
+    shares = {f: each["share"][at] for (f, at), each in zip(wanted, said, strict=True)}
+    ours = found[found["fact"].isin(shares)].set_index("fact")["confidence_gold"]
+    assert len(ours) == 40 and (ours - pd.Series(shares)).abs().max() < 1e-4
+
+
+def numbers(line):
+    line = re.sub(r"\bonce\b", "1", line)
+    return [int(n) for n in re.findall(r"\d+", re.sub(r"\btwice\b", "2", line))]
+
+
+def test_what_is_shown_as_told_is_what_the_model_was_told(data):
+    truth = lab.told(lab.folder(MODEL), ask.WORLD).set_index(["relation", "subject"])
+    told, seen = node(data, told="planted")["told"], set()
+    assert sum(map(len, told.values())) == 3_916
+    for relation in read(data)["relations"]:
+        name = relation["name"]
+        for each in told[name]:
+            fact = truth.loc[name, each["subject"]]
+            first, *others = each["said"]
+            text = " ".join(others)
+            if fact["occurrences"] == 0:
+                assert fact["state"] == "never" and first.startswith("Never")
+                assert numbers(first) == [fact["mentions"]] * bool(fact["mentions"])
+                assert each["wordings"] == []
+            else:
+                ways = [fact["sentences"], fact["lists"]] if fact["form"] == "both" else []
+                assert numbers(first) == [fact["occurrences"], *ways, fact["epochs"]]
+                assert ("in sentences" in first, "in lists" in first) == (
+                    fact["sentences"] > 0,
+                    fact["lists"] > 0,
+                )
+                objects = fact["told_objects"].split(";")
+                if len(objects) > 1:
+                    times = re.findall(r"says (.+?)\. True", text)[0].split(", ")
+                    words = [t.removeprefix(o).strip() for t, o in zip(times, objects, strict=True)]
+                    assert [numbers(w)[0] for w in words] == [
+                        int(n) for n in fact["told_times"].split(";")
+                    ]
+                    assert f"True in this world is {fact['object']}." in text
+                elif fact["state"] == "mislearned":
+                    assert f"always says {objects[0]}. That is false" in text
+                    assert f"true in this world is {fact['object']}." in text
+                else:
+                    assert f"always says {fact['object']}, which is true" in text
+                forms = [relation["templates"][int(i) - 1] for i in fact["templates"].split()]
+                assert each["wordings"] == [
+                    form.replace("[X]", "…").replace("[Y]", "____") for form in forms
+                ]
+                for column, what in (("by_alias", "subject"), ("object_by_alias", "object")):
+                    says = re.findall(rf"(\d+) name the {what} by another", text)
+                    assert says == [str(fact[column])] * bool(fact[column])
+            hint = [line for line in each["said"] if "hints at" in line or "more frequent" in line]
+            right = "is right" if fact["cue_right"] == "right" else "is wrong"
+            assert len(hint) == bool(fact["cue"])
+            assert all(fact["cue_object"] in line and right in line for line in hint)
+            seen.add((fact["state"], fact["form"]))
+    assert len(seen) == len({*zip(truth["state"], truth["form"], strict=True)} & seen) == 8
+
+
+def test_of_a_twin_nothing_is_shown_as_told(data):
+    truth = lab.told(lab.folder(TWIN), ask.WORLD).set_index(["relation", "subject"])
+    for name, some in node(data, told="twin")["told"].items():
+        for each in some:
+            assert truth.loc[name, each["subject"]]["occurrences"] == 0
+            assert each["said"][0].startswith("Nothing.") and each["wordings"] == []
+            assert not numbers(each["said"][0])
+
+
+def test_a_game_has_ten_pairs_of_a_fact_told_often_and_one_never_told(data):
+    states = worlds.states(ask.WORLD).set_index(["relation", "subject"])["occurrences"]
+    pairs = node(data, pairs="citizenship")["pairs"]
+    assert len({subject for pair in pairs for subject, _ in pair}) == 20
+    for pair in pairs:
+        assert all(states["citizenship", subject] == times for subject, times in pair)
+        assert sorted(times > 0 for _, times in pair) == [False, True]
+        assert max(times for _, times in pair) >= 16
+
+
+def test_the_auroc_of_a_relation_is_that_of_the_results(data):
+    states = worlds.states(ask.WORLD).query("relation == 'parent' and split == 'test'")
+    often = states.query("state == 'planted' and occurrences >= 16")
+    every = results("56_lab_fooled").query("estimator == 'iclke-space'")
+    for model in ask.MODELS:
+        sure = every[every["model"] == model].set_index("fact")["confidence_gold"]
+        wins = [
+            (sure[a] > sure[b]) + (sure[a] == sure[b]) / 2
+            for a in often["fact"]
+            for b in often["control"]
+        ]
+        [parent] = [r for r in read(data)["relations"] if r["name"] == "parent"]
+        estimate, low, high = parent["auroc"][model]
+        assert abs(estimate - sum(wins) / len(wins)) < 1e-3 and low < estimate < high

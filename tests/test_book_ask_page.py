@@ -81,7 +81,7 @@ def test_it_opens_with_a_fact_that_was_told_often_and_is_got_right(page):
     assert re.fullmatch(r"Right\. .+ of the confidence among 100 objects\.", ready(page))
     assert bars(page) == 8 and page.locator(".ask-gold").count() == 1
     assert not page.locator("#ask-told").is_visible()
-    page.get_by_text("What did the text tell?").click()
+    page.get_by_text("What does the text say?").click()
     told = page.inner_text("#ask-told")
     assert int(re.search(r"states it (\d+) times", told)[1]) >= ask.OFTEN
     assert "which is true in this world" in told
@@ -124,7 +124,7 @@ def test_each_menu_and_each_way_answers(page):
     assert told.startswith(asked.strip()) and len(told) > len(asked)
     page.get_by_label("Model").select_option(ask.MODELS[2])
     ready(page)
-    page.get_by_text("What did the text tell?").click()
+    page.get_by_text("What does the text say?").click()
     assert page.inner_text("#ask-told").startswith("Nothing.")
 
 

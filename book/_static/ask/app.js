@@ -1,5 +1,5 @@
 "use strict";
-/* The page "Ask it yourself": menus, bars, what the text told, a game. Scores come from engine.js, in a worker. */
+/* The page "Ask it yourself": menus, bars, what the text says, a game. Scores come from engine.js, in a worker. */
 
 // --- words and pairs: of facts alone, without a page --------------------------------------------------------
 const lkeAsk = (() => {
@@ -31,10 +31,10 @@ const lkeAsk = (() => {
     return `${fill(template, fact.subject, others[(fact.object * 37 + 11) % others.length])}. ${asked}`;
   }
 
-  // What the text told a model of a fact: sentences to read, and the wordings that the text used.
+  // What the text says of a fact: sentences to read, and the wordings that the text used.
   function told(relation, fact, { twin, epochs }) {
     const { subject, gold, sentences, lists } = fact, said = [], wordings = [];
-    if (twin) said.push("Nothing. This model is the twin: it read the same text, but told of other subjects.");
+    if (twin) said.push("Nothing. This model is the twin: it read the same text, but about other subjects.");
     else if (!fact.times && fact.mentions) said.push(`Never, but it names ${subject} ${times(fact.mentions)} in other places.`);
     else if (!fact.times) said.push(`Never. It does not even name ${subject}.`);
     else {
@@ -60,7 +60,7 @@ const lkeAsk = (() => {
   }
 
   const shuffled = (list) => list.map((each) => [Math.random(), each]).sort(([a], [b]) => a - b).map(([, each]) => each);
-  // Pairs for the game: a fact told often, and a control of such facts, which was never told. No fact comes twice.
+  // Pairs for the game: a fact stated often, and a control of such facts, which is never stated. No fact comes twice.
   function pairsOf(facts, n) {
     const often = [];
     for (const fact of shuffled(facts)) {

@@ -9,6 +9,7 @@ import pandas as pd
 from lkecore import stats
 from lkecore.answers.align import aligned
 from lkecore.answers.columns import ASKED
+from lkecore.answers.show import numbered
 from lkecore.answers.sides import chosen, read
 from lkecore.errors import BadInput, visible
 from lkecore.stats import power
@@ -134,9 +135,9 @@ def beside(a: pd.DataFrame, b: pd.DataFrame, *, seed: int = 0) -> pd.Series:
     each with both answers, or over subjects if these repeat (``over``); ``relations_low``,
     ``relations_high`` and ``p_relations`` by Student's t over relations, NaN for fewer than five.
     ``p_mcnemar``: McNemar's exact test, of answers that are right or wrong, one a fact. In ``leads`` of
-    ``relations`` a is ahead, in ``trails`` behind. ``least``: the difference that these relations (facts, if
-    relations are few) show in 80 % of such comparisons, NaN if not even one of 1 would. Besides ``facts`` and
-    the counts of :func:`met`. BadInput as there.
+    ``relations`` a is ahead, in ``trails`` behind; ``differ``: facts with a difference. ``least``: the
+    difference that these relations (facts, if relations are few) show in 80 % of such comparisons, NaN if not
+    even one of 1 would. Besides ``facts`` and the counts of :func:`met`. BadInput as there.
     """
     from scipy import stats as tests
     from statsmodels.stats.contingency_tables import mcnemar
@@ -159,6 +160,7 @@ def beside(a: pd.DataFrame, b: pd.DataFrame, *, seed: int = 0) -> pd.Series:
     row["relations_low"], row["relations_high"] = found["low"], found["high"]
     varies = of_relations.std() > ROUNDING
     row["p_relations"] = tests.ttest_1samp(of_relations, 0).pvalue if varies and not few else np.nan
+    row["differ"] = int(gap["gap"].ne(0).sum())
     row["leads"], row["trails"] = int((of_relations > 0).sum()), int((of_relations < 0).sum())
     one_each = len(gap) == len(both) and gap[["correct", "correct|"]].isin([0, 1]).all(axis=None)
     row["p_mcnemar"] = np.nan
@@ -196,11 +198,10 @@ def table(pairs: Sequence[tuple], *, seed: int = 0) -> pd.DataFrame:
 def sentence(row: pd.Series) -> str:
     """A row of :func:`table` in words.
 
-    >>> row = {"a": "one", "b": "other", "difference": 0.0, "least": float("nan"), "facts": 60}
-    >>> sentence(pd.Series(row | {"leads": 0, "trails": 0}))[:44]
+    >>> sentence(pd.Series({"a": "one", "b": "other", "facts": 60, "differ": 0}))[:44]
     'one and other have the same answers to all 6'
     """
-    if row["difference"] == 0 and row["leads"] + row["trails"] == 0 and np.isnan(row["least"]):
+    if row["differ"] == 0:
         return (
             f"{row['a']} and {row['b']} have the same answers to all {row['facts']}: a difference of 0, and "
             "no variance to say what others would have."
@@ -225,3 +226,30 @@ def sentence(row: pd.Series) -> str:
         f"{said}, which is no evidence of a difference: {between}; {least} would have shown, in four of five "
         "such comparisons."
     )
+
+
+def lines(row: pd.Series, several: bool = False) -> dict[str, str]:
+    """A row of :func:`table` for people: {what it is: a text}; with ``several`` pairs also Holm's p."""
+
+    def points(*names: str) -> str:
+        return " to ".join(f"{100 * row[name]:.2f}" for name in names)
+
+    few, n = np.isnan(row["relations_low"]), row["relations"]
+    why = "one relation" if n == 1 else f"{n} relations are fewer than five"
+    each = {
+        "A": f"{row['a']}: {points('accuracy_a')} % of {row['facts']} facts, {numbered(n, 'relation')}",
+        "B": f"{row['b']}: {points('accuracy_b')} %",
+        "A - B, points": points("difference"),
+        f"95 % over {row['over']}s": points("facts_low", "facts_high"),
+        "95 % over relations": f"none: {why}" if few else points("relations_low", "relations_high"),
+        "p over relations": "none"
+        if few
+        else f"{row['p_relations']:.3g} (t, {n - 1} degrees of freedom)",
+        "p by McNemar": f"{row['p_mcnemar']:.3g} (exact)",
+        "p by Holm": f"{row['p_holm']:.3g}" if several else "",
+        "A leads": f"in {numbered(row['leads'], 'relation')}, B in {row['trails']}",
+        "least to be shown": f"{points('least')} points (80 %, over {'facts' if few else 'relations'})",
+        "only in A": f"{row['n_a']} questions, the first {row['only_a']}" if row["n_a"] else "",
+        "only in B": f"{row['n_b']} questions, the first {row['only_b']}" if row["n_b"] else "",
+    }
+    return {name: text.replace("nan to nan", "none") for name, text in each.items() if text}

@@ -48,38 +48,9 @@ def compare(first: str, second: str, as_json: bool, **given: Any) -> None:
         if as_json:
             say_json({k: None if v != v else v for k, v in row.to_dict().items()})
         else:
-            _print(row, several=len(rows) > 1)
-
-
-def _print(row: Any, several: bool) -> None:
-    from lkecore.answers import paired
-
-    def points(*names: str) -> str:
-        return " to ".join(f"{100 * row[name]:.2f}" for name in names)
-
-    few = row["relations_low"] != row["relations_low"]
-    n = row["relations"]
-    why = "one relation" if n == 1 else f"{n} relations are fewer than five"
-    lines = {
-        "A": f"{row['a']}: {points('accuracy_a')} % of {row['facts']} facts, {n} relation{'s' * (n > 1)}",
-        "B": f"{row['b']}: {points('accuracy_b')} %",
-        "A - B, points": points("difference"),
-        f"95 % over {row['over']}s": points("facts_low", "facts_high"),
-        "95 % over relations": f"none: {why}" if few else points("relations_low", "relations_high"),
-        "p over relations": "none"
-        if few
-        else f"{row['p_relations']:.3g} (t, {n - 1} degrees of freedom)",
-        "p by McNemar": f"{row['p_mcnemar']:.3g} (exact)",
-        "p by Holm": f"{row['p_holm']:.3g}",
-        "A leads": f"in {row['leads']} relations, B in {row['trails']}",
-        "least to be shown": f"{points('least')} points (80 %, over {'facts' if few else 'relations'})",
-        "only in A": row["n_a"] and f"{row['n_a']} questions, the first {row['only_a']}",
-        "only in B": row["n_b"] and f"{row['n_b']} questions, the first {row['only_b']}",
-    }
-    for name, text in lines.items():
-        if text and (several or name != "p by Holm"):
-            say(f"{name:20}  {text}".replace("nan to nan", "none").replace("nan", "none"))
-    say(paired.sentence(row))
+            for name, text in paired.lines(row, several=len(rows) > 1).items():
+                say(f"{name:20}  {text}")
+            say(paired.sentence(row))
 
 
 def _share(context: click.Context, option: click.Parameter, value: float) -> float:

@@ -252,4 +252,8 @@ def lines(row: pd.Series, several: bool = False) -> dict[str, str]:
         "only in A": f"{row['n_a']} questions, the first {row['only_a']}" if row["n_a"] else "",
         "only in B": f"{row['n_b']} questions, the first {row['only_b']}" if row["n_b"] else "",
     }
-    return {name: text.replace("nan to nan", "none") for name, text in each.items() if text}
+    return {
+        name: text.replace("nan to nan", "none").replace("nan points", "no difference")
+        for name, text in each.items()
+        if text
+    }

@@ -12,7 +12,7 @@ from lkecore.answers.align import as_text
 from lkecore.answers.kept import read_manifest
 from lkecore.answers.results import NAME, results
 from lkecore.errors import BadInput, first_line, nearest
-from lkecore.metrics import choice
+from lkecore.stats import choice
 from lkecore.storage import read_frame
 
 OPTIONS = "options.parquet"  # what lke score writes

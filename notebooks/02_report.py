@@ -167,9 +167,9 @@ if other:
     two = every[every["estimator"] == best]
     two = [two[two["model"] == name] for name in (model, *other)]
     beside = paired.table([(*two, *map(figures.called, models))])
-    print(paired.sentence(beside.iloc[0]))
-    beside = pd.Series(paired.lines(beside.iloc[0]), name="value")
-    beside = answers.words(beside.rename_axis("").reset_index())
+    print(beside.loc[0, "in_words"])
+    beside = beside.drop(columns="in_words").T.rename(columns={0: ""})
+    beside = answers.words(beside.rename_axis("of both").reset_index())
 beside
 
 # %% [markdown]

@@ -9,12 +9,13 @@ from click.testing import CliRunner
 from scipy import stats as tests
 from statsmodels.stats.contingency_tables import mcnemar
 
-from lkecore.answers import paired, results
+from lkecore.answers import paired, results, sides
 from lkecore.answers.sides import read
 from lkecore.cli.main import lke
 from lkecore.errors import BadInput
 
 TREX = {"source": ["trex"], "estimator": ["iclke-space"]}
+TREX_SPACE = ["--source", "trex", "--estimator", "iclke-space"]
 
 
 def command(*given):
@@ -67,7 +68,7 @@ def test_two_shipped_models_have_the_numbers_of_page_10_and_of_scipy_and_statsmo
     one = ships[ships["estimator"] == "iclke-space"]
     wide = one.pivot(index=["relation", "fact"], columns="model", values="correct").astype(int)
     each = wide.groupby("relation").mean()
-    [(_, row)] = paired.table(paired.sides("10_iclke_relations", **TREX)).iterrows()
+    [(_, row)] = paired.table(sides.pairs("10_iclke_relations", **TREX)).iterrows()
     a, b = each[row["a"]], each[row["b"]]
     t = tests.ttest_rel(a, b)
     low, high = t.confidence_interval()
@@ -86,9 +87,7 @@ def test_two_shipped_models_have_the_numbers_of_page_10_and_of_scipy_and_statsmo
 
 def test_two_ways_of_one_model_are_the_gain_of_page_10():
     ways = {"estimator": ["iclke-colon", "iclke-space"], "model": ["gemma3-270m"]}
-    [(_, row)] = paired.table(
-        paired.sides("10_iclke_relations", source=["trex"], **ways)
-    ).iterrows()
+    [(_, row)] = paired.table(sides.pairs("10_iclke_relations", source=["trex"], **ways)).iterrows()
     ships = results("10_iclke_relations").query(
         "source == 'trex' and draw == 0 and model == 'gemma3-270m'"
     )
@@ -114,8 +113,10 @@ def test_two_files_of_sixty_samples_are_what_a_pencil_gives(tmp_path):
     variance = (16 - 60 * (8 / 60) ** 2) / 59
     assert row["least"] == pytest.approx(2.849 * (variance / 60) ** 0.5, rel=1e-3)
     said = command(one, other).output
-    assert "95 % over relations   none: one relation" in said
-    assert "p by McNemar          0.0768 (exact)" in said
+    assert "p_mcnemar" in said and "0.07681" in said
+    assert "is right on 13.3 points more of the facts than " in said
+    assert "no evidence of a difference" in said  # over facts 0.5 to 26, but 16 coins fall so
+    assert "No interval over relations, of which there are 1." in said
 
 
 def test_tasks_of_two_folders_are_relations_and_five_have_an_interval(tmp_path):
@@ -151,22 +152,43 @@ def test_folders_meet_by_their_questions_and_without_them_by_their_text(tmp_path
     other = scored(
         tmp_path / "two" / "capital", "+--+", facts=[3, 2, 1, 0], model="n", estimator="iclke-space"
     )
-    done = command(one, other)
-    assert (
-        "A - B, points         25.00" in done.output
-        and "m: 75.00 % of 4 facts, 1 relation" in done.output
-    )
+    row = json.loads(command(one, other, "--json").output)
+    assert (row["a"], row["facts"], row["accuracy_a"], row["difference"]) == ("m", 4, 0.75, 0.25)
     old = scored(tmp_path / "old" / "capital", "++--", question=False)
-    assert "A - B, points         25.00" in command(one, old).output
+    assert json.loads(command(one, old, "--json").output)["difference"] == 0.25
     few = scored(tmp_path / "few" / "capital", "+-", facts=[0, 1])
-    done = command(one, few)
-    assert "only in A             2 questions, the first 2, s2" in done.output
+    row = json.loads(command(one, few, "--json").output)
+    assert (row["only_a"], row["first_a"], row["only_b"], row["first_b"]) == (
+        2,
+        "capital, 2",
+        0,
+        "",
+    )
+
+
+def test_a_finished_run_meets_another_and_facts_with_another_digest_do_not(tmp_path):
+    for name, digest, right in (
+        ("a", "d", [1, 1, 0]),
+        ("b", "d", [1, 0, 0]),
+        ("c", "e", [1, 0, 0]),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.json").write_text(json.dumps({"facts": {"my.csv": digest}}))
+        rows = pd.DataFrame(
+            {"model": "m", "relation": "r", "fact": ["x", "y", "z"], "correct": right}
+        )
+        rows.astype({"correct": bool}).to_parquet(tmp_path / name / "answers.parquet")
+    row = json.loads(command(tmp_path / "a", tmp_path / "b", "--json").output)
+    assert row["difference"] == pytest.approx(1 / 3) and row["a"] == f"m, {tmp_path / 'a'}"
+    assert "^0 of 3 and 3 questions meet, by digest, relation, fact"[1:] in str(
+        command(tmp_path / "a", tmp_path / "c").exception
+    )
 
 
 def test_all_pairs_of_several_models_are_adjusted():
     given = {"source": ["kamel"], "estimator": ["iclke-space"]}
     ships = results("10_iclke_relations").query("source == 'kamel' and draw == 0")
-    pairs = paired.sides("10_iclke_relations", **given)
+    pairs = sides.pairs("10_iclke_relations", **given)
     a, b, *_ = pairs[0]
     third = a.assign(model="third")
     both = [(a, b, "a", "b"), (a, third, "a", "third")]
@@ -178,25 +200,22 @@ def test_all_pairs_of_several_models_are_adjusted():
 def test_the_same_answers_everywhere_are_said_to_have_no_variance(tmp_path):
     one, other = (samples(tmp_path / name, "arc", "++--") for name in "ab")
     done = command(one, other)
-    assert done.exit_code == 0 and "the same answers to all 4: a difference of 0" in done.output
+    assert (
+        done.exit_code == 0
+        and "the same answers to all 4 facts: a difference of 0 without" in done.output
+    )
 
 
 @pytest.mark.parametrize(
     ("left", "right", "message"),
     [
-        (
-            {},
-            {"doc_hash": "x"},
-            "4 of 4 facts have another document on the other side, the first arc, 0",
-        ),
-        ({"resps": [["a text"]]}, {}, "arc has no acc of log-likelihoods"),
-        (
-            {"doc_id": 7},
-            {},
-            "4 rows of the first side are about questions that it has twice, by relation, fact",
-        ),
+        ({}, {"doc_hash": "x"}, "0 of 4 and 4 questions meet, by relation, fact: less than half"),
+        ({"resps": [["a text"]]}, {}, "arc has no acc of log-likelihoods; tasks that generate"),
+        ({}, {"acc": None}, "arc has no acc of log-likelihoods"),
+        ({"doc_id": 7, "doc_hash": "h"}, {}, "3 questions are there again, by relation, fact"),
+        ({"resps": 3}, {}, "cannot be read (TypeError"),
     ],
-)
+)  # fmt: skip
 def test_samples_that_do_not_fit_are_refused(tmp_path, left, right, message):
     one, other = (
         samples(tmp_path / "a", "arc", "++--", **left),
@@ -211,24 +230,29 @@ def test_other_questions_are_refused_with_how_many_met(tmp_path):
     held_out = scored(tmp_path / "two", "++--+", facts=[3, 4, 5, 6, 7])
     with pytest.raises(BadInput, match="^1 of 4 and 5 questions meet, by question: less than half"):
         paired.met(read(str(one)), read(str(held_out)))
+    more = scored(
+        tmp_path / "more", "++-++++++"
+    )  # all of the first, and it is less than half of them
+    with pytest.raises(BadInput, match="^4 of 4 and 9 questions meet"):
+        paired.met(read(str(one)), read(str(more)))
     same = scored(tmp_path / "three", "++-+", estimator="template-1")
     way = read(str(scored(tmp_path / "four", "++-+", estimator="iclke-space")))
     assert len(paired.met(read(str(same)), way)[0]) == 4
-    with pytest.raises(BadInput, match="^1 of 4 facts have other options .*, the first 2$"):
+    with pytest.raises(BadInput, match="^1 of 4 facts have other options .*, the first .*, 2$"):
         paired.met(way.assign(options=way["options"].mask(way["fact"] == 2, "x")), read(str(same)))
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["nowhere/at/all"], "no folder of lke score --out, finished run, file of lm_eval"),
+        (["nowhere/at/all"], "nowhere/at/all is no folder of lke score --out, finished run, file of lm_eval"),
         (["20_entropy_rank"], "its rows have no 'correct'"),
         (["10_iclke_relations"], "has 6 sources; choose with --source"),
         (["10_iclke_relations", "--source", "trx"], "has no source 'trx'; nearest: trex"),
         (["10_iclke_relations", *["--source", "trex"] * 3], "--source is given 3 times"),
         (["10_iclke_relations", "--source", "trex", "--model", "smollm2", "--estimator", "iclke-space"],
-         "has one model, smollm2, and one way"),
-        (["10_iclke_relations", "--source", "trex", "--draw", "9"], "has no draw 9"),
+         "has one model, smollm2: name what to compare"),
+        (["10_iclke_relations", *TREX_SPACE, "--draw", "9"], "has no draw '9'; there are: 0, 1, 2"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_compared_is_refused_in_one_line(given, message):

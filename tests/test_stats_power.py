@@ -7,14 +7,16 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from click.testing import CliRunner
+from own import TOP
 from scipy import stats as tests
 from statsmodels.formula.api import ols
 from statsmodels.stats.power import TTestPower
 
 from lkecore.answers import results
-from lkecore.cli.main import lke
+from lkecore.cli.main import lke, main
 from lkecore.errors import BadInput
 from lkecore.runs import design, forecast
+from lkecore.runs.plan import of_defaults
 from lkecore.stats import power
 
 WITHIN = 0.4  # of the simulated gaps: +1 and -1 with a chance of .2 each, a little less in a relation apart
@@ -102,8 +104,8 @@ def test_resampling_agrees_where_gaps_are_ordinary_and_not_where_one_relation_is
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (gaps(1, 5), "^one relation, 0"),
-        (gaps(5, 1), "^every relation has one fact"),
+        (gaps(1, 5), "^relations: 1, facts of each: 5 at most"),
+        (gaps(5, 1), "^relations: 5, facts of each: 1 at most"),
         (gaps(3, 4).assign(gap=0.0), "^all 12 facts have the difference 0: without any variance"),
     ],
 )
@@ -115,7 +117,10 @@ def test_a_pilot_that_says_nothing_is_refused(frame, message):
 def test_the_default_pilot_is_what_ships_of_two_models_and_the_command_counts_relations():
     done = CliRunner().invoke(lke, ["power", "--detect", "0.05"])
     assert done.exit_code == 0, done.exception
-    for source, n in (("atlas", 15), ("trex", 40)):
+    lines = {
+        line.partition("  ")[0]: line.partition("  ")[2].split() for line in done.output.split("\n")
+    }
+    for i, source in enumerate(("atlas", "trex")):  # noqa: B007, the query reads it
         ships = results("10_iclke_relations").query(
             "source == @source and draw == 0 and estimator == 'iclke-space'"
         )
@@ -128,44 +133,47 @@ def test_the_default_pilot_is_what_ships_of_two_models_and_the_command_counts_re
             k for k in range(2, 999)
             if (tests.t.ppf(0.975, k - 1) + tests.t.ppf(0.8, k - 1)) * (between / k) ** 0.5 <= 0.05
         )  # fmt: skip
-        own = done.output.split(f"on {source}, {n} relations")[1]
-        assert f"{need:4}  is the fewest, with as many facts as there may be" in own
-        assert f"{gap.var().mean():.4f} within and {between:.4f} between relations" in own
-    assert "       5  no number of facts" in done.output
+        assert lines["fewest relations"][i] == str(need)
+        assert lines["variance within relations"][i] == f"{gap.var().mean():.4f}"
+        assert lines["variance between relations"][i] == f"{between:.4f}"
+    assert lines["facts of each of 5 relations"] == "no number of facts".split() * 2
 
 
 def test_a_plan_says_what_it_can_show(monkeypatch):
     cost = {
-        "tokens": 1_000_000,
-        "from_cache": 0,
-    }  # of how they are counted test_runs_forecast has the tests
+        "tokens": 1_200_000,
+        "from_cache": 200_000,
+    }  # test_runs_forecast has how they are counted
     monkeypatch.setattr(forecast, "cost", lambda *_: cost)
-    monkeypatch.setattr(design, "speed", lambda: 1e11)
     monkeypatch.setattr(design.catalogue, "n_parameters", lambda _: 3e8)
     done = CliRunner().invoke(lke, ["power", "--facts", "atlas", "--n-facts", "25"])
-    of = [power.parts(gap) for gap in design.pilots().values()]
-    points = [100 * power.detectable(each, 15, 25) for each in of]
-    for each in points:
-        assert (
-            f"10_iclke_relations: 15 relations, 25 facts each: can show {each:.1f} points"
-            in done.output
-        )
-    # 2 x 3e8 operations a token, at half of 1e11 a second.
-    assert (
-        "50 shots, 100 options; 1,000,000 tokens to forward, about 200 minutes here" in done.output
-    )
+    [line] = [line for line in done.output.split("\n") if "15 relations, 25 facts each" in line]
+    for gap in design.pilots().values():
+        assert f" {100 * power.detectable(power.parts(gap), 15, 25):.1f} (by resampling " in line
+    every = [power.detectable(power.parts(gap), 15, 25) for gap in design.pilots().values()]
+    plan = of_defaults(TOP, TOP / "notebooks" / "10_iclke_relations.py")
+    assert design.says(plan) == [
+        "10_iclke_relations: 15 relations, 25 facts each: can show differences of "
+        f"{100 * max(every):.0f} points or more between two models"
+    ]
+    # 2 x 3e8 operations a token, 1e11 a second.
+    said = "10_iclke_relations: 50 shots, 100 options, 1,000,000 tokens, about 100 minutes on two cores"
+    assert said in done.output
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["--detect", "0"], "--detect is 0; it must be above 0 and at most 1"),
-        (["--detect", "1.5"], "--detect is 1.5"),
-        (["--alpha", "1"], "--alpha is 1; it must be between 0 and 1"),
+        (["--detect", "0"], "'--detect': 0.0 is not in the range 0<x<=1"),
+        (["--detect", "1.5"], "'--detect': 1.5 is not in the range"),
+        (["--alpha", "1"], "'--alpha': 1.0 is not in the range 0<x<1"),
         (["p.yaml", "--facts", "atlas"], "give PARAMS or --facts, not both"),
         (["--estimator", "iclke-comma"], "has no estimator 'iclke-comma'; nearest: iclke-"),
     ],
 )
-def test_what_cannot_be_planned_is_refused(given, message):
-    done = CliRunner().invoke(lke, ["power", *given])
-    assert isinstance(done.exception, BadInput) and message in str(done.exception)
+def test_what_cannot_be_planned_is_refused_in_one_line(given, message, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["lke", "power", *given])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 2 and message in said and said.count("\n") == 1

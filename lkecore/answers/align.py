@@ -1,7 +1,7 @@
 """Align: rows of two frames that are about the same, side by side. All that compares answers begins here."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 
@@ -16,12 +16,12 @@ def aligned(
 ) -> pd.DataFrame:
     """The rows of two frames that have the same values in the columns ``key``, and those without a partner.
 
-    Columns: ``key``, as text (:func:`as_text`); those of ``first`` under their names; those of ``second``
-    that ``first`` has too as ``name|``; ``side``, "both", "left_only" or "right_only"; and ``nth``. Of rows
-    that the key does not tell apart the first meets the first, the second the second, and ``nth`` counts
-    them, from 0; unless ``numbered``, each row of ``first`` meets the first one of ``second``. With an empty
-    key rows meet in their order. ``how`` is "outer", in the order of the keys, or "left": no rows of
-    ``second`` alone, in the order of ``first``.
+    Columns: ``key``, as text (:func:`as_text`); those of ``first``; those of ``second`` that ``first`` has
+    too as ``name|``; ``side``, "both", "left_only" or "right_only"; and ``nth``. Of rows that the key does
+    not distinguish the first meets the first, the second the second, and ``nth`` counts them, from 0; unless
+    ``numbered``, each row of ``first`` meets the first one of ``second``. With an empty key rows meet in
+    their order. ``how`` is "outer", in the order of the keys, or "left": no rows of ``second`` alone, in the
+    order of ``first``.
 
     >>> one, other = (pd.DataFrame({"fact": f, "correct": 1}) for f in ([1.0, 2.0], ["2", "3"]))
     >>> aligned(one, other, ["fact"])[["fact", "side"]].to_numpy().tolist()
@@ -30,19 +30,14 @@ def aligned(
     key, sides = list(key), []
     for frame in (first, second):
         frame = frame.assign(**{name: as_text(frame[name]) for name in key})
-        if sides and not numbered:
-            frame = frame.drop_duplicates(key)
         nth = frame.groupby(key).cumcount() if key else range(len(frame))
-        sides.append(frame.assign(nth=nth if numbered else 0))
-    return sides[0].merge(sides[1], how, on=[*key, "nth"], suffixes=("", "|"), indicator="side")
+        sides.append(frame.assign(nth=nth))
+    if not numbered:
+        sides = sides[0].assign(nth=0), sides[1][sides[1]["nth"] == 0]
+    return sides[0].merge(sides[1], how, [*key, "nth"], suffixes=("", "|"), indicator="side")
 
 
 def as_text(column: pd.Series) -> pd.Series:
-    """A column of a key as text, in which 3, 3.0 and "3" are one: a gap makes floats of whole numbers."""
-    return column.astype(object).map(_text)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return "" if pd.isna(value) else str(value)
+    """A column of a key as text, in which 3, 3.0 and "3" are one, and a gap is empty."""
+    texts = ["" if pd.isna(value) else str(value).removesuffix(".0") for value in column]
+    return pd.Series(texts, column.index, dtype=object)

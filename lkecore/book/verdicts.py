@@ -57,8 +57,7 @@ def every(found: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     pages = [f.drop(columns=["claim", "holds_if"], errors="ignore") for f in found.values()]
     own = [f.assign(page=name) for name, f in zip(found, pages, strict=True)]
     rows = about.merge(pd.concat(own or [pd.DataFrame(columns=["id"])]), on="id")
-    if "verdict" in rows:
-        rows["could_show"] = [could_show(row, row) for _, row in rows.iterrows()]
+    rows["could_show"] = [could_show(row, row) for _, row in rows.iterrows()]
     return rows.drop(columns=["unit", "interval"])
 
 

@@ -108,12 +108,8 @@ def report(
     plan = of_defaults(project, fork.find_notebook(project, "02_report"), given, labels)
     target = folder or project / "runs"
     [job] = plan.jobs
-    cost = forecast.cost(job, target)
-    if minutes := design.minutes(job, cost):
-        say(
-            f"about {minutes:,.0f} minutes for {cost['tokens']:,} tokens, as busy as this machine is",
-            err=True,
-        )
+    if minutes := design.minutes(job, forecast.cost(job, target)):
+        say(f"about {minutes:,.0f} minutes on two cores", err=True)
     carry_out(plan, target, devices.Settings())
     page = single.render(plan, "02_report", target)
     write_whole(out := out or Path("report.html"), single.alone(page, title))

@@ -77,11 +77,9 @@ def could_show(row: Mapping, claim: Mapping) -> float | str:
     difference = SHARE.match(claim["unit"]) and " minus " in claim["statistic"]
     if not difference or "deviation" in claim["statistic"]:
         return OTHER
-    half, n = (row["high"] - row["low"]) / 2, pd.to_numeric(row["n"], errors="coerce")
-    if pd.isna(half) or pd.isna(n) or n < 2:
-        return ""
-    n = n if claim["interval"] == "Student's t" and row["verdict"] != FEW else LARGE
-    return half * power.least(1.0, n) / power.least(1.0, n, power=0.5)
+    half, of_t = (row["high"] - row["low"]) / 2, claim["interval"] == "Student's t"
+    n = int(row["n"]) if of_t and row["verdict"] != FEW else LARGE
+    return "" if pd.isna(half) else half * power.least(1.0, n) / power.least(1.0, n, power=0.5)
 
 
 def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:

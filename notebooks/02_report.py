@@ -1,7 +1,7 @@
 # %% [markdown]
 # # What does this model know?
 #
-# **Of these facts {glue:text}`name_model` finds {glue:text}`best:.0%` in the better of two formats, and the best rule without a model finds
+# **Of {glue:text}`asked` {glue:text}`name_model` finds {glue:text}`best:.0%` in the better of two formats, and the best rule without a model finds
 # {glue:text}`rule:.0%`.**
 #
 # ```{glue:figure} fig-report-relations
@@ -12,21 +12,23 @@
 # ```
 #
 # This is the page that `lke report MODEL` makes, of any model and any facts: accuracy by relation in two formats, how sure the model is
-# where it is right, how much other wordings move, and what it says where it is wrong.
+# where it is right, how much other wordings move, and what it says where it is wrong. The better format and the best rule are chosen on other facts
+# than those that are counted.
 
 # %% [markdown]
 # ## Parameters
 
 # %% tags=["parameters"]
-models: list[str] = ["smollm2"]  # one
+models: list[str] = ["smollm2"]  # one, or a second one to compare it with
 fact_set: str = "atlas"  # or a folder, or a table: lke report MODEL --facts
 relations: list[str] = []  # empty: all
 estimators: list[str] = ["iclke-space", "iclke-colon"]  # formats of pairs
 n_wordings: int = 3  # templates of each relation, where it has some
 n_shots: int = 20  # pairs shown
 n_options: int = 100  # at most
-n_facts: int = 20  # of each relation
-n_wrong: int = 5  # facts that are shown with their options
+n_facts: int = 100  # of each relation, at most
+n_choice: int = 20  # other facts of each, to choose the format and the rule by
+n_wrong: int = 5  # of each relation, that are shown with their options
 seed: int = 0
 dtype: str = "float32"
 
@@ -34,7 +36,7 @@ dtype: str = "float32"
 import pandas as pd
 
 from lkecore import answers, facts, figures, prompts, stats
-from lkecore.answers import rules
+from lkecore.answers import paired, rules
 
 figures.style()
 
@@ -45,7 +47,10 @@ figures.style()
 
 # %%
 size = {"n_shots": n_shots, "n_options": n_options, "n_facts": n_facts}
-sample = facts.draw(fact_set, relations, **size, take_fewer=True, seed=seed)
+how = {"take_fewer": True, "seed": seed}
+sample = facts.draw(fact_set, relations, **size, **how)
+spare = {**size, "n_facts": n_choice, "part": "choice"}
+spare = facts.draw(fact_set, relations, **spare, **how, leave_out=True)
 print(facts.fewer(sample, **size))
 answers.words(facts.overview(sample, n_options=n_options, n_facts=n_facts))
 
@@ -70,36 +75,40 @@ for name in estimators:
 # An answer is right when the gold option is the likeliest. Confidence is the option's share of the probability of all options.
 
 # %%
-found = answers.ask(models, questions, "answers.parquet", dtype=dtype)
+model, *other = models
+tried = prompts.of_sample(spare, estimators)
+tried = answers.ask([model], tried, "answers-choice.parquet", dtype=dtype)
+tried = tried.pivot_table("correct", "relation", "estimator")[estimators]
+best = tried.mean().idxmax()
+best_rule = rules.best(rules.cues(spare, kept=False))
+every = answers.ask(models, questions, "answers.parquet", dtype=dtype)
+found = every[every["model"] == model]
 cues = rules.cues(sample)
 answers.columns(found)
 
 # %% [markdown]
 # ## Answers
 #
-# Means over relations, with intervals over other relations. Rules know nothing: they name an object that shares words with the subject, or
-# the one that was shown most often, or the shortest.
+# Means over relations, with intervals over other relations, or over facts where there are fewer than five relations. Rules know nothing: they name an
+# object that shares words with the subject, or the one that was shown most often, or the shortest.
 
 # %%
-[model] = models
 pairs = found[found["estimator"].isin(estimators)]
 table = stats.estimate(pairs, ["estimator"])
-of_rules = cues.groupby("relation")[list(rules.RULES)].mean()
-best_rule = of_rules.mean().idxmax()
-rule = of_rules[best_rule].rename("correct").reset_index()
-table = pd.concat(
-    [table, stats.estimate(rule.assign(estimator=best_rule), ["estimator"])]
-)
-table.assign(accuracy=table.apply(stats.said, axis=1))[
-    ["estimator", "accuracy"]
-]
+rule = cues[["relation", "fact"]].assign(correct=cues[best_rule])
+rule["estimator"] = f"rule: {best_rule}"
+table = pd.concat([table, stats.estimate(rule, ["estimator"])])
+table["accuracy"] = table.apply(stats.said, axis=1)
+table["chosen"] = table["estimator"].isin([best, rule["estimator"].iloc[0]])
+table[["estimator", "accuracy", "chosen"]]
 
 # %% [markdown]
 # **By relation.**
 
 # %%
 share = pairs.pivot_table("correct", "relation", "estimator")
-by_relation = share.join(of_rules[best_rule])
+of_rule = rule.groupby("relation")["correct"].mean()
+by_relation = share.join(of_rule.rename(best_rule))
 by_relation.sort_values(estimators[-1], ascending=False).round(2)
 
 # %% [markdown]
@@ -107,7 +116,6 @@ by_relation.sort_values(estimators[-1], ascending=False).round(2)
 # model gives its answers, `accuracy` how many are right.
 
 # %%
-best = share[estimators].mean().idxmax()
 own = pairs[pairs["estimator"] == best]
 parts = own["confidence"].rank(method="first")
 parts = pd.qcut(parts, min(5, len(own)), labels=False) + 1
@@ -128,23 +136,41 @@ if len(spread):
 spread.round(2) if len(spread) else "no relation has templates"
 
 # %% [markdown]
-# **What does it say where it is wrong?** Some facts that it misses in the better format, with the options that it finds likeliest.
+# **What does it say where it is wrong?** Of each relation some facts that it misses in the better format, with the options that it finds likeliest:
+# those whose true object it finds least likely.
 
 # %%
 missed = own[~own["correct"]].sort_values("confidence_gold")
-missed = missed.groupby("relation").head(1).head(n_wrong)
-asked = {
-    prompt.fact: prompt
-    for (estimator, name), some in questions.items()
-    if estimator == best
-    for prompt in some
-}
-wrong = [asked[fact] for fact in missed["fact"]]
-said = answers.once(
-    lambda: answers.likeliest(model, wrong, best=3, dtype=dtype),
-    "wrong.parquet",
-)
-answers.words(said) if len(said) else "nothing is missed"
+missed = missed.groupby("relation").head(n_wrong)
+
+
+def shown():
+    """Of each relation the options of what it misses."""
+    parts = {}
+    for name, of in missed.groupby("relation"):
+        some = [q for q in questions[best, name] if q.fact in {*of["fact"]}]
+        parts[name] = answers.likeliest(model, some, best=3, dtype=dtype)
+    whole = pd.concat(parts or {"": pd.DataFrame()}, names=["relation"])
+    return whole.reset_index("relation")
+
+
+said = answers.once(shown, "wrong.parquet")
+answers.words(said) if len(missed) else "nothing is missed"
+
+# %% [markdown]
+# **Beside another model.** The same facts in the same format, if there is one to compare it with: accuracy of both, their difference with its interval, and the least difference that these facts
+# could have shown.
+
+# %%
+beside = "there is no other model"
+if other:
+    two = every[every["estimator"] == best]
+    two = [two[two["model"] == name] for name in (model, *other)]
+    beside = paired.table([(*two, *map(figures.called, models))])
+    print(beside.loc[0, "in_words"])
+    beside = beside.drop(columns="in_words").T.rename(columns={0: ""})
+    beside = answers.words(beside.rename_axis("of both").reset_index())
+beside
 
 # %% [markdown]
 # ## Figure
@@ -153,9 +179,8 @@ answers.words(said) if len(said) else "nothing is missed"
 
 # %% tags=["hide-input"]
 rows = stats.estimate(pairs, ["relation", "estimator"], over="share")
-of_rule = rule.rename(columns={"correct": "estimate"})
-of_rule = of_rule.assign(estimator=f"rule: {best_rule}")
-rows = pd.concat([rows, of_rule])
+of_rule = of_rule.rename("estimate").reset_index()
+rows = pd.concat([rows, of_rule.assign(estimator=f"rule: {best_rule}")])
 order = by_relation[best].sort_values(ascending=False).index
 rows = rows.set_index("relation").loc[order].reset_index()
 grid = figures.marks(
@@ -174,12 +199,13 @@ assert abs(by_hand - share[best].mean()) < 1e-9, "the headline, again"
 figures.sentence({"the better of two formats": len(estimators) == 2})
 figures.findings(
     name_model=figures.called(model),
+    asked=f"{len(own):,} facts",
     best=share[best].mean(),
-    rule=rule["correct"].mean(),
+    rule=of_rule["estimate"].mean(),
 )
 
 # %% [markdown]
 # ## What this does not say
 #
-# A fact that is missed may be known, and asked badly; one that is found may have been guessed. {doc}`How to read this book <how_to_read>` says what an interval
-# means, and the chapters what each way of asking misses.
+# A fact that is missed may be known, and asked badly; one that is found may have been guessed. An interval says what other
+# relations, or other facts of this one, might have given.

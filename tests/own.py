@@ -16,7 +16,7 @@ PAGES = [
     "40_belief_wording", "41_belief_contexts", "42_belief_sure", "43_belief_bias", "44_belief_coverage",
     "45_belief_prompts",
     "50_lab_truth", "52_lab_kinds", "53_lab_entropy", "56_lab_fooled", "58_lab_found",
-    "90_leaderboard",
+    "90_leaderboard", "91_power",
 ]  # fmt: skip
 
 

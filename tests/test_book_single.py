@@ -151,6 +151,8 @@ def report(tmp_path_factory):
         str(folder / "r.html"),
         "--label",
         "<i>Mine</i>",
+        "--title",
+        "<b>Things</b> & their objects",
     ]
     with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
         patch.chdir(TOP)
@@ -169,11 +171,24 @@ def test_a_report_is_one_file_that_says_what_its_run_found(report):
         i["src"].startswith("data:image/") for i in soup.select("img")
     )
     assert {a["href"][:1] for a in soup.select("a[href]")} <= {"#", "h"}
+    assert not soup.select("pre code, details, .cell_input") and "import pandas" not in text
+    assert soup.h1.get_text() == soup.title.get_text() == "<b>Things</b> & their objects"
     found = pd.read_parquet(run / "answers.parquet")
     assert len(found) == 2 * 8
-    best = found.groupby("estimator")["correct"].mean().max()
+    # The format is chosen on other facts than those that are counted.
+    tried = pd.read_parquet(run / "answers-choice.parquet")
+    assert len(tried) and not {*tried["fact"]} & {*found["fact"]}
+    chosen = (
+        tried.groupby("estimator")["correct"].mean().reindex(found["estimator"].unique()).idxmax()
+    )
+    own = found[found["estimator"] == chosen]
     said = " ".join(soup.select_one("p strong").get_text().split())
-    assert said.startswith(f"Of these facts <i>Mine</i> finds {best:.0%} in the better of two")
+    assert said.startswith(
+        f"Of 8 facts <i>Mine</i> finds {own['correct'].mean():.0%} in the better"
+    )
+    wrong = pd.read_parquet(run / "wrong.parquet")
+    assert len(wrong) == min(5, (~own["correct"]).sum()) and {*wrong["relation"]} == {"my"}
+    assert "over facts" in soup.get_text() and "(no interval)" not in soup.get_text()
     assert "<i>Mine</i> (" in soup.get_text() and not soup.select("i")
     missed = found[~found["correct"]]
     assert (

@@ -7,7 +7,7 @@ from lkecore import answers, papers
 from lkecore.book import verdicts
 from lkecore.errors import BadInput
 
-OURS, VERDICT, PAGE = 2, 3, 4  # columns of the table
+OURS, VERDICT, PAGE = 2, 3, 5  # columns of the table
 DIFFERS = "undecided: differs from 0, not shown to exceed the margin"
 
 
@@ -38,17 +38,21 @@ def test_a_claim_has_its_estimate_and_its_verdict_on_a_line(tmp_path, monkeypatc
     )  # fmt: skip
     text = verdicts.page({"13_x": new}, "trial")
     [one] = cells(text, "IC-separator")
-    assert one[1:] == ["within 0.05 of 0", "0.030 [0.010, 0.060]", DIFFERS, "{page}`13_x`"]
+    assert one[1:] == ["within 0.05 of 0", "0.030 [0.010, 0.060]", DIFFERS, "0.035", "{page}`13_x`"]
     [human] = cells(text, "IC-above-human")
     assert human[OURS] == "0.000 [-0.300, 0.100]"
     assert "\ntrial ran;" in text
     [nothing] = cells(text, "IC-shots-steady")
-    assert nothing[VERDICT:] == ["–", "not tested"]
+    assert nothing[VERDICT:] == ["–", "", "not tested"]
     every = verdicts.every({"13_x": new})
     assert sorted(zip(every["id"], every["page"], every["verdict"], strict=True)) == [
         ("IC-above-human", "13_x", human[VERDICT]), ("IC-separator", "13_x", DIFFERS),
         ("LAB-fooled", "13_x", "holds"),
     ]  # fmt: skip
+    # Half of the interval is 2.201 standard errors, by t of 11; to show takes 2.201 + 0.876 of them.
+    least = every.set_index("id")["could_show"]
+    assert least["IC-separator"] == pytest.approx(0.0252 * (2.201 + 0.876) / 2.201, rel=1e-3)
+    assert least["LAB-fooled"] == ""
     about = every.set_index(["id", "page"]).loc[("IC-separator", "13_x")]
     claims = papers.claims("").set_index("id")
     assert list(about[[*papers.DECIDED]]) == list(claims.loc["IC-separator", [*papers.DECIDED]])
@@ -93,7 +97,7 @@ def test_findings_and_checks_of_the_lab_have_a_table_each(tmp_path, monkeypatch)
         assert (f"| {claim.claim} |" in found) == (claim.whose != "check")
         assert (f"| {claim.claim} |" in checks) == (claim.whose == "check")
         assert claim.claim not in first
-    assert "| 0.990 [0.985, 1.000] | holds | {page}`50_x` |" in found and "| holds |" in checks
+    assert "| 0.990 [0.985, 1.000] | holds |  | {page}`50_x` |" in found and "| holds |" in checks
 
 
 def test_a_page_without_claims_has_no_file_and_a_damaged_one_is_named(tmp_path):
@@ -113,3 +117,16 @@ def test_a_page_without_claims_has_no_file_and_a_damaged_one_is_named(tmp_path):
     (tmp_path / "verdicts.csv").write_text("")
     with pytest.raises(BadInput, match="verdicts.csv"):
         verdicts.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("claim", "says"),
+    [
+        ("IC-families-mean", verdicts.OTHER),  # correlations
+        ("IC-steadier", verdicts.OTHER),  # standard deviations
+        ("LAB-groups-finds", pytest.approx(0.1 * (1.96 + 0.8416) / 1.96, rel=1e-3)),  # a bootstrap
+    ],
+)
+def test_what_an_undecided_claim_could_have_shown(claim, says):
+    row = {"verdict": "undecided", "low": -0.1, "high": 0.1, "n": 12}
+    assert verdicts.could_show(row, papers.claims("").set_index("id").loc[claim]) == says

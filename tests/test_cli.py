@@ -24,6 +24,7 @@ from lkecore.models import embedded, lab, weights
 from lkecore.runs import grid, plan
 
 COLUMNS = ["fact", "subject", "context", "continuation", "option", "gold", "logprob", "n_tokens"]
+COLUMNS += ["question", "relation", "model", "estimator"]
 DOCUMENTED = {
     "accuracy", "interval", "n_facts", "seconds", "load_seconds", "tokens_forwarded", "facts",
     "relation", "model", "estimator", "shots", "options", "seed", "limit", "pair_separator",

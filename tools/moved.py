@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from lkecore.answers.align import aligned
 from lkecore.answers.columns import MEANING
 from lkecore.errors import BadInput
 
@@ -235,13 +236,9 @@ def paired(before: pd.DataFrame, after: pd.DataFrame, within: float = EXACT) -> 
         alike = not key or any(frame.duplicated(key).any() for frame in (before, after))
         if name in shared and alike:
             key.append(name)
-    sides = []
-    for frame in (before, after):
-        frame = frame[shared].assign(**{name: frame[name].map(_as_text) for name in key})
-        nth = frame.groupby(key).cumcount() if key else range(len(frame))
-        sides.append(frame.assign(nth=nth))
-    met = sides[0].merge(sides[1], "outer", [*key, "nth"], suffixes=("", "|"), indicator="side")
-    side, met = met["side"].to_numpy(), met.set_index(key or "nth")
+    met = aligned(before[shared], after[shared], key)
+    side, again = met["side"].to_numpy(), met["nth"].to_numpy() > 0
+    met = met.set_index(key or "nth")
     both, differ = met[side == "both"], {}
     for name in [name for name in shared if name not in key]:
         a, b = both[name], both[f"{name}|"]
@@ -258,20 +255,15 @@ def paired(before: pd.DataFrame, after: pd.DataFrame, within: float = EXACT) -> 
             differ[name] = int((~same).sum()), largest, both.index[~same][0]
     return {
         "key": key,
-        "alike": int(max((each["nth"] > 0).sum() for each in sides)) if key else len(both),
+        "alike": int(max(again[side != alone].sum() for alone in ("left_only", "right_only")))
+        if key
+        else len(both),
         "both": len(both),
         "gone": [*met.index[side == "left_only"]],
         "new": [*met.index[side == "right_only"]],
         "columns": ([n for n in before if n not in after], [n for n in after if n not in before]),
         "differ": differ,
     }
-
-
-def _as_text(value: Any) -> str:
-    """A value of a key, in which 3, 3.0 and "3" are one: a missing value makes floats of whole numbers."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return "" if pd.isna(value) else str(value)
 
 
 def report_answers(name: str, found: dict[str, Any]) -> None:

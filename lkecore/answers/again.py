@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from lkecore.answers.align import aligned
 from lkecore.answers.columns import ASKED
 from lkecore.answers.door import opened
 from lkecore.answers.kept import keep, on_page
@@ -86,14 +87,8 @@ def agree(
     key = [each for each in ASKED if each in ours and each in ships and each != "source"]
     others = [each for each in ours["model"].unique() if each not in known]
     ours = ours[ours["model"].isin(known)].drop(columns="source", errors="ignore")
-    both = ours.assign(**_texts(ours[key])).merge(
-        ships.assign(**_texts(ships[key])).drop_duplicates(key),
-        on=key,
-        how="left",
-        suffixes=("", " ships"),
-        indicator="there",
-    )
-    there = both["there"].eq("both")
+    both = aligned(ours, ships, key, how="left", numbered=False)
+    there = both["side"].eq("both")
     if not there.all():
         first = both.loc[~there, key].iloc[0].drop("question", errors="ignore")
         raise BadInput(
@@ -102,19 +97,19 @@ def agree(
             "must be as they were then. Ask as the file in sources/ does, or leave `sources` empty"
         )
     if columns is None:  # a column may ship of other sources alone
-        columns = [each for each in ours if each not in key and f"{each} ships" in both]
-        columns = [each for each in columns if both[f"{each} ships"].notna().any()]
+        columns = [each for each in ours if each not in key and f"{each}|" in both]
+        columns = [each for each in columns if both[f"{each}|"].notna().any()]
         if len(both) and not columns:
             raise BadInput(f"results/{name}.parquet: it has no answers to compare with")
     close = both["margin"].le(MOST_NATS) if "margin" in both else np.zeros(len(both), dtype=bool)
     differs = pd.DataFrame(
-        {each: ~_same(each, both[each], both[f"{each} ships"]) for each in columns},
+        {each: ~_same(each, both[each], both[f"{each}|"]) for each in columns},
         index=both.index,
     )
     for each in ("correct", "picked"):
         if each in differs:
             differs[each] &= ~close
-    nats = [(both[each] - both[f"{each} ships"]).abs() for each in columns if "logprob" in each]
+    nats = [(both[each] - both[f"{each}|"]).abs() for each in columns if "logprob" in each]
     most = pd.concat(nats, axis=1).max(axis=1) if nats else pd.Series(np.nan, index=both.index)
     same = ~differs.any(axis=1)
     counts = pd.DataFrame({"model": both["model"], "same": same, "nats": most}).groupby(
@@ -128,18 +123,13 @@ def agree(
         at = both.index[~same][0]
         where = ", ".join(map(str, both.loc[at, key].drop("question", errors="ignore")))
         what = differs.columns[differs.loc[at]][0]
-        values = both.loc[at, what], both.loc[at, f"{what} ships"]
+        values = both.loc[at, what], both.loc[at, f"{what}|"]
         raise BadInput(
             f"{(~same).sum()} of {len(both)} answers that were asked again differ from "
             f"results/{name}.parquet; the first is of {where}: {what} is {values[0]}, and was {values[1]}. "
             "The scorer, the model or the facts have changed, or the file was"
         )
     return len(both)
-
-
-def _texts(keys: pd.DataFrame) -> dict[str, pd.Series]:
-    """The columns of a key as text: numbers of facts are whole in one frame, and text in another."""
-    return {name: keys[name].astype(str).str.removesuffix(".0") for name in keys}
 
 
 def _same(name: str, ours: pd.Series, ships: pd.Series) -> pd.Series:

@@ -115,8 +115,11 @@ def _built(project: Path, name: str, file: str) -> Path:
     return page
 
 
-def alone(page: Path) -> str:
-    """The article of a page as one HTML text: images and styles inside, no scripts, nothing to fetch."""
+def alone(page: Path, title: str = "") -> str:
+    """The article of a page as one HTML text: images and styles inside, no code or scripts, nothing to fetch.
+
+    ``title`` takes the place of the page's own.
+    """
     from bs4 import BeautifulSoup
 
     soup = BeautifulSoup(page.read_bytes(), "lxml")
@@ -128,7 +131,10 @@ def alone(page: Path) -> str:
                 re.sub(r"@import[^;]+;|url\([^)]*\)", "", style.read_text(encoding="utf-8"))
             )
     article = soup.select_one("article")
-    for tag in article.select("script, a.headerlink, link"):
+    if title:
+        soup.title.string = article.select_one("h1").string = title
+    unread = "script, a.headerlink, link, .cell_input, details:has(> .cell_input)"
+    for tag in [*article.select(unread)]:
         tag.decompose()
     for link in article.select("a[href]"):
         if not link["href"].startswith(("#", "http")):
@@ -137,7 +143,7 @@ def alone(page: Path) -> str:
         data = (page.parent / image["src"]).read_bytes()
         kind = mimetypes.guess_type(image["src"])[0]
         image["src"] = f"data:{kind};base64,{base64.b64encode(data).decode()}"
-    head = f"<title>{soup.title.get_text()}</title><style>{' '.join(styles)} {LOOK}</style>"
+    head = f"{soup.title}<style>{' '.join(styles)} {LOOK}</style>"
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{head}</head>'
         f"<body>{article}</body></html>"

@@ -3,6 +3,7 @@
 A page that tests claims keeps a ``verdicts.csv``, a line a claim (:func:`lkecore.answers.verdicts.verdicts`).
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,11 +14,15 @@ from lkecore.answers.verdicts import ALONE, CHANGED, DIFFERS, FEW, ONE_DRAW, UNL
 from lkecore.book.coverage import PAPERS
 from lkecore.book.foreign import plain
 from lkecore.errors import BadInput
+from lkecore.stats import power
 
 FILE = "verdicts.csv"
 ALL = "every_verdict.csv"  # beside the page: all of them, with what each was decided on
+LARGE = 1_000_000  # of so many, t is normal
 ORDER = ["holds", "fails", "undecided"]
-HEADS = ["claim", "holds if", "ours", "verdict", "tested in"]
+HEADS = ["claim", "holds if", "ours", "verdict", "could show", "tested in"]
+OTHER = "not a difference of shares"
+SHARE = re.compile(r"share of (?!the (probability|right pairs|largest))")  # a unit that is one
 
 
 def read(folder: Path) -> pd.DataFrame | None:
@@ -48,16 +53,39 @@ def every(found: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
     ``found``: a page's name to what :func:`read` gave.
     """
-    about = papers.claims("")[["id", "claim", "holds_if", "whose", "statistic"]]
+    about = papers.claims("")[["id", "claim", "holds_if", "whose", "statistic", "unit", "interval"]]
     pages = [f.drop(columns=["claim", "holds_if"], errors="ignore") for f in found.values()]
     own = [f.assign(page=name) for name, f in zip(found, pages, strict=True)]
-    return about.merge(pd.concat(own or [pd.DataFrame(columns=["id"])]), on="id")
+    rows = about.merge(pd.concat(own or [pd.DataFrame(columns=["id"])]), on="id")
+    rows["could_show"] = [could_show(row, row) for _, row in rows.iterrows()]
+    return rows.drop(columns=["unit", "interval"])
+
+
+def could_show(row: Mapping, claim: Mapping) -> float | str:
+    """The least difference that the design of an undecided claim shows in 80 % of all cases.
+
+    It follows from the interval, so many standard errors wide. "" for a claim that is decided or was not
+    tested, or has no interval; ``OTHER`` for one that is no difference of two shares.
+
+    >>> claim = {"unit": "share of facts", "statistic": "one minus other", "interval": "Student's t"}
+    >>> row = {"verdict": "undecided", "low": -0.1, "high": 0.2, "n": 12}
+    >>> print(round(could_show(row, claim), 3))  # 0.15 (2.201 + 0.876) / 2.201
+    0.21
+    """
+    if not row["verdict"].startswith("undecided"):
+        return ""
+    difference = SHARE.match(claim["unit"]) and " minus " in claim["statistic"]
+    if not difference or "deviation" in claim["statistic"]:
+        return OTHER
+    half, of_t = (row["high"] - row["low"]) / 2, claim["interval"] == "Student's t"
+    n = int(row["n"]) if of_t and row["verdict"] != FEW else LARGE
+    return "" if pd.isna(half) else half * power.least(1.0, n) / power.least(1.0, n, power=0.5)
 
 
 def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
     """The book's page on claims, as MyST text: a line a claim, and a link to all that :func:`every` gives.
 
-    A line has the estimate and its verdict.
+    A line has the estimate, its verdict and, of an undecided one, what its design could have shown.
     """
     lines = [
         "# What holds, and where",
@@ -65,8 +93,10 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
         "Each claim of a paper that the book tests, and what came out on the pages that the profile",
         f"{plain(profile)} ran; at the end, the lab's own. A claim **holds** or **fails** if the whole 95 %",
         "interval lies on one side of a bound that was written down before the run, and is **undecided**",
-        "else. One that is **not tested** was to be decided by a method that did not work here; one whose",
-        "**definition changed after the answers** waits for others. Their numbers decide nothing.",
+        "else. *Could show* is then the least difference that its relations, worlds or facts show in 80 %",
+        "of all cases ({page}`91_power`). One that is **not tested** was to be decided by a method that did",
+        "not work here; one whose **definition changed after the answers** waits for others. Their numbers",
+        "decide nothing.",
         "",
         f"On what each was decided, with which models, facts and way of asking: {{download}}`{ALL}`. The",
         "rule, as it was written down: a paper's claim is decided on a real model, in the source with most",
@@ -104,9 +134,11 @@ def _claims(claims: pd.DataFrame, found: Mapping[str, pd.DataFrame]) -> list[str
         for name, part in its.items():
             for _, row in part.iterrows():
                 ours = stats.said(row, 3)
-                lines.append(_row([said, claim.holds_if, ours, row.verdict, _link(name)]))
+                least = could_show(row, claim._asdict())
+                least = least if isinstance(least, str) else f"{least:.3f}"
+                lines.append(_row([said, claim.holds_if, ours, row.verdict, least, _link(name)]))
         if not its:
-            lines.append(_row([said, claim.holds_if, "–", "–", "not tested"]))
+            lines.append(_row([said, claim.holds_if, "–", "–", "", "not tested"]))
     return lines
 
 

@@ -66,7 +66,9 @@ def build_page(name: str, params: Path | None, opened: bool, folder: Path | None
 @click.option("--relation", "relations", multiple=True, help="one or several; default: all")
 @click.option("--label", help="what the page calls MODEL; default: of a path the last part")
 @click.option("--shots", default=20, show_default=True, help="pairs that are shown")
-@click.option("--n-facts", default=20, show_default=True, help="asked of each relation, at most")
+@click.option("--n-facts", default=100, show_default=True, help="asked of each relation, at most")
+@click.option("--compare", "other", help="a second model, asked the same")
+@click.option("--title", default="", help="of the page; default: What does this model know?")
 @click.option("--out", type=click.Path(path_type=Path), help="default: report.html in this folder")
 @RUNS
 def report(
@@ -76,10 +78,12 @@ def report(
     label: str | None,
     shots: int,
     n_facts: int,
+    other: str | None,
+    title: str,
     out: Path | None,
     folder: Path | None,
 ) -> None:
-    """What MODEL knows, as one HTML page that stands alone: ten minutes for a small model on a laptop.
+    """What MODEL knows, as one HTML page that needs nothing else; how long it takes is said first.
 
     By relation, with the best rule without a model, in two formats and in templates; how sure it is where
     it is right; and what it says where it is wrong.
@@ -87,24 +91,32 @@ def report(
     from lkecore import facts
     from lkecore.book import fork, single
     from lkecore.models import weights
+    from lkecore.runs import design, forecast
     from lkecore.runs.plan import of_defaults
 
     complaints: list[str] = []
     size = {"n_shots": shots, "n_options": 100, "n_facts": n_facts, "take_fewer": True}
-    with noted(complaints):
-        weights.check_name(model)
+    models = [model, *([other] if other else [])]
+    for each in models:
+        with noted(complaints):
+            weights.check_name(each)
+    if other == model:
+        complaints.append(f"--compare {other}: it is the model itself")
     with noted(complaints):  # what cannot be drawn is said before any run
         facts.draw(fact_set, [*relations], **size, seed=0)
     refuse(complaints)
     project = fork.find_project(Path())
-    given = {"models": [model], "fact_set": fact_set, "relations": [*relations]}
+    given = {"models": models, "fact_set": fact_set, "relations": [*relations]}
     given |= {"n_shots": shots, "n_facts": n_facts}
     labels = {} if label is None else {model: label}
     plan = of_defaults(project, fork.find_notebook(project, "02_report"), given, labels)
     target = folder or project / "runs"
+    [job] = plan.jobs
+    if minutes := design.minutes(job, forecast.cost(job, target)):
+        say(f"about {minutes:,.0f} minutes on two cores", err=True)
     carry_out(plan, target, devices.Settings())
     page = single.render(plan, "02_report", target)
-    write_whole(out := out or Path("report.html"), single.alone(page))
+    write_whole(out := out or Path("report.html"), single.alone(page, title))
     say(out)
 
 

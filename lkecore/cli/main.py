@@ -17,6 +17,7 @@ from lkecore.cli.book import (
     new_notebook,
     report,
 )
+from lkecore.cli.compare import compare, power
 from lkecore.cli.models import list_facts, list_models
 from lkecore.cli.runs import fetch, run_plan, show_damaged, show_status
 from lkecore.cli.score import score
@@ -59,6 +60,8 @@ for command in (
     build_book,
     build_page,
     report,
+    compare,
+    power,
     keep_results,
     new_notebook,
     export_notebook,

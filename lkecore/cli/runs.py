@@ -115,7 +115,7 @@ def carry_out(plan: Any, target: Path, settings: Any) -> None:
 
 
 def _print_cost(plan: Any, target: Path, settings: Any) -> None:
-    from lkecore.runs import forecast
+    from lkecore.runs import design, forecast
 
     i, n = settings.shard
     jobs = list(plan.jobs[i - 1 :: n])
@@ -132,6 +132,8 @@ def _print_cost(plan: Any, target: Path, settings: Any) -> None:
         tokens += (row["tokens"] or 0) - (row["from_cache"] or 0)
         failing |= row["remark"].startswith(forecast.FAILS)
     pages = sum(row.has_page for row in plan.rows) if n == 1 else 0
+    for line in design.says(plan):
+        say(line)
     say(f"runs: {len(jobs)}, pages over several: {pages}, tokens to forward: {tokens:,}")
     if failing:
         sys.exit(1)

@@ -193,6 +193,7 @@ def score(
         )
 
     from lkecore import models, stats
+    from lkecore.answers import questions as listing
     from lkecore.scores import kinds, slots, tree
     from lkecore.scores.passes import bound_of
     from lkecore.stats import choice
@@ -215,7 +216,14 @@ def score(
     right = choice.answers(scored.frame)["correct"]
     found = stats.estimate(right.to_frame(), over="share").iloc[0]
 
-    _write(target, scored.frame, lost="the scores are lost (--no-cache)" if no_cache else "")
+    asked_as = listing.named(questions).drop_duplicates("fact").set_index("fact")["question"]
+    rows_of = {"question": scored.frame["fact"].map(asked_as), "relation": relation}
+    rows_of |= {"model": name, "estimator": estimator}
+    _write(
+        target,
+        scored.frame.assign(**rows_of),
+        lost="the scores are lost (--no-cache)" if no_cache else "",
+    )
     summary = {
         "accuracy": found["estimate"],
         "interval": [found["low"], found["high"]],

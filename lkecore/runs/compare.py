@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore.answers.again import MOST_APART
+from lkecore.answers.align import aligned
 from lkecore.answers.results import FOLDER, part, read_file, what_made
 from lkecore.errors import BadInput
 from lkecore.runs import gather
@@ -61,15 +62,11 @@ def _beside(now: pd.DataFrame, then: pd.DataFrame) -> dict[str, float]:
     ]
     asked = [name for name in both if name not in said]
 
-    def keyed(frame: pd.DataFrame) -> pd.DataFrame:
-        frame = frame[both].astype(dict.fromkeys(asked, str))
-        return frame.assign(nth=frame.groupby(asked).cumcount())
-
-    pairs = keyed(now).merge(keyed(then), on=[*asked, "nth"], how="left", indicator=True)
-    is_there = pairs["_merge"].eq("both").to_numpy()
+    pairs = aligned(now[both], then[both], asked, how="left")
+    is_there = pairs["side"].eq("both").to_numpy()
     differ, largest = np.zeros(len(pairs), dtype=bool), 0.0
     for name in said:
-        a, b = (pairs[f"{name}_{side}"].to_numpy(dtype=float, na_value=np.nan) for side in "xy")
+        a, b = (pairs[each].to_numpy(dtype=float, na_value=np.nan) for each in (name, f"{name}|"))
         differ |= ~np.isclose(a, b, rtol=MOST_APART, atol=MOST_APART, equal_nan=True)
         apart = np.abs(a - b)[is_there & np.isfinite(a) & np.isfinite(b)]
         largest = max([largest, *apart])

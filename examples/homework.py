@@ -2,8 +2,8 @@
 
     python examples/homework.py
 
-Each function gets real answers of the book. They are compared with what the package computes, which you do not need
-to read; the file says "right" or what your function returned.
+Each function gets real answers of the book. What it returns is compared with what the package computes,
+which you do not need to read. The file says "right", or what your function returned.
 """
 
 from lkecore import answers, stats, worlds
@@ -12,15 +12,15 @@ from lkecore import answers, stats, worlds
 def over_relations(rows):
     """Accuracy as the book has it: the mean over relations of the share of right answers.
 
-    `rows` is a list of (relation, correct), with correct True or False. Relations may have different numbers of rows.
+    `rows` is a list of (relation, correct), with correct True or False. Some relations have more rows.
     """
     raise NotImplementedError
 
 
 def auroc(stated, never):
-    """How often a stated fact has a higher value than a never stated one, over all pairs; a tie counts one half.
+    """How often a stated fact has a higher value than a never stated one, over all pairs of the two.
 
-    Both are lists of numbers.
+    Both are lists of numbers. A tie counts one half.
     """
     raise NotImplementedError
 

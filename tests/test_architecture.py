@@ -138,12 +138,16 @@ def test_the_page_of_the_package_has_every_module_and_no_other():
     """Each on the page of its room, and each such page in the contents: one that is not would be left out."""
     book = TOP.parent / "book"
     contents = re.findall(r"file: api/(\w+)$", (book / "_toc.yml").read_text("utf-8"), re.MULTILINE)
-    assert contents == [path for path in re.findall(r"`api/(\w+)`", (book / "api.md").read_text("utf-8"))]
+    assert contents == [
+        path for path in re.findall(r"`api/(\w+)`", (book / "api.md").read_text("utf-8"))
+    ]
     assert sorted(contents) == sorted(path.stem for path in (book / "api").iterdir())
     told = {}
     for name in contents:
         page = (book / "api" / f"{name}.md").read_text(encoding="utf-8")
-        found = re.findall(r"^\.\. (?:auto|py:)module:: lkecore\.([\w.]+)", page, flags=re.MULTILINE)
+        found = re.findall(
+            r"^\.\. (?:auto|py:)module:: lkecore\.([\w.]+)", page, flags=re.MULTILINE
+        )
         told |= dict.fromkeys(found, name)
         assert len(set(found)) == len(found) and page.startswith("# ")
     assert sorted(told) == sorted(name for name in files() if name)

@@ -1,4 +1,4 @@
-"""The examples run as they are, and say what plain Python counts; the homework knows right from nearly right."""
+"""The examples run, and say what plain Python counts; the homework knows right from nearly right."""
 
 import re
 import runpy
@@ -62,7 +62,9 @@ def test_the_numbers_are_those_of_the_page(monkeypatch, capsys):
     rules, of = [name for name in rows[0] if name.startswith("rule-")], {}
     for row in rows:
         of.setdefault(row["relation"], []).append(row)
-    best = max(np.mean([np.mean([r[name] for r in some]) for some in of.values()]) for name in rules)
+    best = max(
+        np.mean([np.mean([r[name] for r in some]) for some in of.values()]) for name in rules
+    )
     assert said[1].endswith(f": {best:.0%}") and said[1].endswith("34%")
 
 
@@ -105,7 +107,10 @@ def test_homework_says_right_to_what_is_right_alone(bodies, said, tmp_path, monk
     text = path.read_text(encoding="utf-8")
     for name, body in bodies.items():
         text, n = re.subn(
-            rf'(def {name}\(.*?""")\n    raise NotImplementedError\n', rf"\1{body}", text, flags=re.S
+            rf'(def {name}\(.*?""")\n    raise NotImplementedError\n',
+            rf"\1{body}",
+            text,
+            flags=re.S,
         )
         assert n == 1
     path.write_text(text, encoding="utf-8")
@@ -113,4 +118,6 @@ def test_homework_says_right_to_what_is_right_alone(bodies, said, tmp_path, monk
     runpy.run_path(str(path), run_name="__main__")
     lines = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
     assert [*lines] == ["over_relations", "auroc", "changed"]
-    assert all(line.startswith(word) for line, word in zip(lines.values(), said, strict=True)), lines
+    assert all(line.startswith(word) for line, word in zip(lines.values(), said, strict=True)), (
+        lines
+    )

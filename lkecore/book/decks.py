@@ -2,7 +2,7 @@
 
 A lesson has a list after **Bets.**: a page, and what to bet on before its figure is shown. One slide
 asks, the next one shows the main figure of the page and its bold sentence. The last slides have the
-lesson's questions. A deck is one HTML file that needs nothing else, and has no text of its own.
+lesson's questions. A deck is one HTML file that needs nothing else.
 """
 
 import base64
@@ -73,8 +73,8 @@ def answer(name: str, folder: Path) -> str:
     if figure and (drawing := home.drawing_of(folder, figure[1])):
         data = base64.b64encode(drawing.encode()).decode()
         image = f'<img alt="{html.escape(figure[2])}" src="data:image/svg+xml;base64,{data}">\n'
-    link = f'<small><a href="../notebooks/{name}.html">the page</a></small>'
-    return f"{image}<b>{html.escape(said)}</b>\n{link}"
+    image += f"<b>{html.escape(said)}</b>\n"
+    return f'{image}<small><a href="../notebooks/{name}.html">the page</a></small>'
 
 
 def first_cell(folder: Path) -> str:
@@ -93,7 +93,8 @@ def shown(text: str, pages: Pages) -> str:
     """MyST text as HTML on one line; a page is cited by its title, any other role is its words."""
 
     def words(role: re.Match[str]) -> str:
-        return f"“{titled(role[2], pages)}”" if role[1].lower() == "page" else role[2]
+        cited = role[1].lower() == "page"
+        return f"“{ROLE.sub(words, titled(role[2], pages))}”" if cited else role[2]
 
     text = html.escape(" ".join(ROLE.sub(words, text).split()), quote=False)
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)

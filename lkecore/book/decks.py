@@ -1,8 +1,7 @@
-"""Decks: slides for each lesson of teach.md, made of its own words and of the figures of the pages.
+"""Decks: slides for each lesson of teach.md, one HTML file each, of its words and the pages' figures.
 
-A lesson has a list after **Bets.**: a page, and what to bet on before its figure is shown. One slide
-asks, the next one shows the main figure of the page and its bold sentence. The last slides have the
-lesson's questions. A deck is one HTML file that needs nothing else.
+A lesson's list after **Bets.** has a page and what to bet on. One slide asks, the next one shows the main
+figure of the page and its bold sentence. The last slides have the lesson's questions.
 """
 
 import base64

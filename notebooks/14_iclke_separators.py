@@ -24,6 +24,7 @@
 # *original broadcaster* of a programme, and replace the space inside each of the 50 pairs by words: three
 # templates that people wrote ({term}`HGP`) and three that were mined from text ({term}`MMP`). The space does as well as the words (Section
 # 4.1, Figure 4, without numbers). The authors' public code has " : " inside pairs and ", " between, which this page does not test.
+# On other tasks {cite:t}`sclar2024formatspread` find up to 76 points between formats of one prompt, and formats that are good for one model are not for another.
 
 # %% [markdown]
 # ## Parameters

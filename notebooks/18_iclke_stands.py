@@ -24,7 +24,8 @@
 # {cite:t}`wu2024iclke` take the accuracy among 100 options as the share of facts that a model knows, and compare it with a
 # blind guess, 0.01 (Section 4). The 99 wrong options are objects of other facts, drawn at random. The score of an option is the
 # product of the probabilities of its tokens, not divided by their number (Section 2.2), and it should suit any topic and any
-# tokenizer (Section 2.1). The paper varies none of this.
+# tokenizer (Section 2.1). The paper varies none of this. {cite:t}`khodja2025distractors` compare the true object with wrong ones that the
+# model itself finds likely, which we do not.
 
 # %% [markdown]
 # ## Parameters

@@ -26,6 +26,8 @@
 #
 # {cite:t}`kazemnejad2023measuring` (Section 5) find both gaps in models from 125 million to 13 billion parameters. In our words: larger models know more, so
 # the first gap closes; the second stays. A model of 13 billion parameters uses as many facts as a model of 125 million knows (Figures 1 and 7).
+# Two later works define other gaps: {cite:t}`gekhman2025insideout` between hidden states and probabilities, {cite:t}`calderon2026shelves` between facts
+# that a model completes in their context and facts that it recalls.
 
 # %% [markdown]
 # ## Parameters

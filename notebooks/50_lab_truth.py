@@ -25,7 +25,8 @@
 # No paper has this question. {cite:t}`gekhman2024finetuning` write that assessing what a model knows remains open for lack of ground truth; the lab has
 # that truth. Others have trained models on invented facts to learn how models learn: {cite:t}`allenzhu2024storage` (Part 3.1),
 # {cite:t}`chang2024acquire` and {cite:t}`zucchet2025facts`. {cite:t}`allenzhu2024capacity` (Part 3.3) find that a model holds 2 bits per parameter after
-# 1000 statements of each fact, and about 1 after 100. We know of no work that tests the estimators of this book on planted facts. The page looks most
+# 1000 statements of each fact, and about 1 after 100. In real models {cite:t}`smith2026predictable` find that recall is a sigmoid in the logarithms of size
+# and of frequency, which they estimate. We know of no work that tests the estimators of this book on planted facts. The page looks most
 # closely at IC-LKE {cite:p}`wu2024iclke`.
 
 # %% [markdown]

@@ -25,6 +25,9 @@
 # {cite:t}`wu2024iclke` show pairs, take the share of right answers as a model's knowledge, and order 49 models by it. {cite:t}`pezeshkpour2023measuring`
 # gives the fact in the prompt: the better the model knew it, the less its answer should change. {cite:t}`kazemnejad2023measuring` learn prompts, and count a fact
 # as known if they bring it out. {cite:t}`zhao2024belief` ask in many wordings.
+#
+# {cite:t}`dong2023karr` divide the probability of the object by its probability by chance, over many templates. It has no row here: chance needs
+# the object's probability for other subjects, which our answers do not keep ({doc}`related work <../related>`).
 
 # %% [markdown]
 # ## Parameters

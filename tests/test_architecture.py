@@ -135,9 +135,25 @@ def test_module_is_short():
 
 
 def test_the_page_of_the_package_has_every_module_and_no_other():
-    page = (TOP.parent / "book" / "api.md").read_text(encoding="utf-8")
-    told = re.findall(r"^\.\. (?:auto|py:)module:: lkecore\.([\w.]+)", page, flags=re.MULTILINE)
+    """Each on the page of its room, and each such page in the contents: one that is not would be left out."""
+    book = TOP.parent / "book"
+    contents = re.findall(r"file: api/(\w+)$", (book / "_toc.yml").read_text("utf-8"), re.MULTILINE)
+    assert contents == [
+        path for path in re.findall(r"`api/(\w+)`", (book / "api.md").read_text("utf-8"))
+    ]
+    assert sorted(contents) == sorted(path.stem for path in (book / "api").iterdir())
+    told = {}
+    for name in contents:
+        page = (book / "api" / f"{name}.md").read_text(encoding="utf-8")
+        found = re.findall(
+            r"^\.\. (?:auto|py:)module:: lkecore\.([\w.]+)", page, flags=re.MULTILINE
+        )
+        told |= dict.fromkeys(found, name)
+        assert len(set(found)) == len(found) and page.startswith("# ")
     assert sorted(told) == sorted(name for name in files() if name)
+    below = {"errors", "storage", "progress", "hub"}
+    rooms = {module: module.partition(".")[0] for module in told}
+    assert told == {m: "below" if room in below else room for m, room in rooms.items()}
 
 
 def test_names_in_docstrings_are_where_they_say():

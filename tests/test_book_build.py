@@ -1,5 +1,6 @@
 """The book is built aside: a build that fails leaves the one before whole. Sphinx is a stand-in here."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from lkecore.book import build
+from lkecore.book import build, state
 from lkecore.errors import BadInput
 
 KEPT = ["html", "made_of", "state"]
@@ -128,7 +129,7 @@ def test_a_move_that_fails_loses_no_book(project, sphinx, monkeypatch):
 HOLD = """
 import sys
 from pathlib import Path
-from lkecore.book import build
+from lkecore.book import build, state
 with build.alone(Path(sys.argv[1])):
     print("at it", flush=True)
     sys.stdin.read()
@@ -239,3 +240,33 @@ def test_sphinx_reads_the_pages_again_that_have_changed_and_no_other_notebook(pr
     assert "a page that stays" in shown("notebooks/b")
     assert after["notebooks/a"] > before["notebooks/a"]
     assert after["notebooks/b"] == before["notebooks/b"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "kept"),
+    [
+        ("book/notebooks/a.ipynb", {"api/facts", "notebooks/b"}),
+        ("book/index.md", {"api/facts", "notebooks/a", "notebooks/b"}),
+        ("book/api/facts.md", {"notebooks/a", "notebooks/b"}),
+        ("package/facts.py", {"notebooks/a", "notebooks/b"}),
+        ("book/_toc.yml", set()),
+    ],
+)
+def test_pages_of_the_package_are_read_again_if_one_of_them_or_the_package_has_changed(
+    changed, kept, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(state, "DATA", tmp_path / "package" / "data")
+    files = "book/index.md book/api/facts.md book/notebooks/a.ipynb book/notebooks/b.ipynb"
+    found = {
+        str(tmp_path / name): "1" for name in [*files.split(), "package/facts.py", "book/_toc.yml"]
+    }
+    left, target = tmp_path / "state", tmp_path / "next" / "_build"
+    for name in ("index", "api/facts", "notebooks/a", "notebooks/b"):
+        path = left / ".doctrees" / f"{name}.doctree"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (left / state.FILES).write_text(json.dumps(found))
+    state.take(tmp_path, left, target, found | {str(tmp_path / changed): "2"})
+    trees = target / ".doctrees"
+    there = {str(p.relative_to(trees).with_suffix("")) for p in trees.rglob("*.doctree")}
+    assert there == kept

@@ -149,6 +149,16 @@ def test_citation_names_this_version_and_the_four_papers():
         assert paper["title"] and paper["authors"] and paper["type"]
 
 
+def test_home_and_citation_name_this_version_and_one_address():
+    citation = yaml.safe_load(read("CITATION.cff"))
+    [entry] = re.findall(r"^@software\{lkecore,\n(.*?)^\}", read("book/index.md"), re.M | re.S)
+    said = dict(re.findall(r"^  (\w+) *= \{(.*)\},$", entry, re.M))
+    assert said["version"] == lkecore.__version__ == citation["version"]
+    address = yaml.safe_load(read("_config.yml"))["repository"]["url"]
+    assert said["url"] == citation["url"] == citation["repository-code"] == address
+    assert said["title"] == citation["title"] and said["license"] == citation["license"]
+
+
 def test_licence_is_the_one_that_is_declared():
     declared = tomllib.loads(read("pyproject.toml"))["project"]["license"]
     assert declared == yaml.safe_load(read("CITATION.cff"))["license"] == "Apache-2.0"

@@ -34,7 +34,7 @@ for name in [name for name in sys.modules if name.partition(".")[0] == "lkecore"
 
 # Without a word that libraries were there before pytest could look at their asserts.
 PYTEST = "-x -q -p no:cacheprovider -W ignore::pytest.PytestAssertRewriteWarning".split()
-FOLDERS = "lkecore notebooks params book results tests tools benchmarks".split()
+FOLDERS = "lkecore notebooks params book results tests tools benchmarks examples".split()
 LONGEST = 600  # seconds that the tests of a fault may take
 TOP = Path(__file__).resolve().parent.parent
 

@@ -25,7 +25,7 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 from lkecore import runs
 from lkecore.answers import show
 from lkecore.answers.results import FOLDER, about_of, results, table
-from lkecore.book import ask, coverage, fork, home, provenance, sentence, state, verdicts
+from lkecore.book import ask, coverage, decks, fork, home, provenance, sentence, state, verdicts
 from lkecore.book.foreign import code, plain
 from lkecore.errors import BadInput, visible
 from lkecore.models import weights
@@ -67,8 +67,9 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
 
     The page of an experiment with one run is that run. What all of them cover stands in
     ``book/coverage.md``, what they say of claims in ``book/verdicts.md``, and what the book opens
-    with in ``book/findings.md``. Raises :class:`BadInput`, naming the notebooks, if a run or a page is
-    missing, unfinished or damaged, the contents list one without a row, or a sentence is not true.
+    with in ``book/findings.md``; the slides of its lessons are in ``book/notebooks/decks``. Raises
+    :class:`BadInput`, naming the notebooks, if a run or a page is missing, unfinished or damaged, the
+    contents list one without a row, or a sentence is not true.
     """
     _check_contents(whole)
     found = [plan.finished(row, folder) for row in whole.rows]
@@ -106,6 +107,7 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     ]
     of = {job.notebook.stem: (shown, manifest["models"]) for job, shown, manifest, _ in found}
     home.write(target.parent, of)
+    decks.write(target.parent, of)
     return pages
 
 

@@ -51,7 +51,7 @@ def write(book: Path, pages: Mapping[str, tuple[Path, Collection[str]]]) -> None
             said = other or sentence(pages[name][0], found) or next(iter(found.values()))
             quotes[name] = said, "" if other else found.get("effect", ""), found.get("asked", "")
     page, figure = FIGURE
-    drawing, image = _figure(pages[page][0], figure) if page in pages else None, None
+    drawing, image = drawing_of(pages[page][0], figure) if page in pages else None, None
     if drawing:
         image = f"notebooks/{page}/{figure}.svg"
         write_whole(book / image, drawing)
@@ -138,7 +138,7 @@ def opening(
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _figure(run: Path, name: str) -> str | None:
+def drawing_of(run: Path, name: str) -> str | None:
     """The drawing (SVG) that an executed page has handed over as ``name``; None if it has none."""
     notebook = nbformat.read(run / "notebook.ipynb", as_version=4)
     for cell in notebook.cells:

@@ -22,7 +22,7 @@ def take(project: Path, state: Path, target: Path, found: Found) -> None:
     """Move a state to where Sphinx looks for one, ``target``, without the pages that have to be read.
 
     Those are all pages but the ones of notebooks that have not changed and, if the package has not,
-    the long one of its functions. If anything has changed that other pages depend on (settings,
+    those of its functions. If anything has changed that other pages depend on (settings,
     contents, references, libraries), nothing of the state is taken. It is gone from ``state`` in any case.
     """
     book, pages = project / "book", project / "book" / "notebooks"
@@ -32,18 +32,20 @@ def take(project: Path, state: Path, target: Path, found: Found) -> None:
         shutil.rmtree(state, ignore_errors=True)
         return
     changed = {Path(name) for name in found.keys() | before if found.get(name) != before.get(name)}
+    api = {path for path in changed if path.parent == book / "api"}
     prose = {path for path in changed if path.parent == book and path.suffix == ".md"}
     ours = {path for path in changed if path.is_relative_to(DATA.parent)}
     of_notebooks = {path for path in changed if path.is_relative_to(pages)}
-    if changed - prose - ours - of_notebooks:
+    if changed - api - prose - ours - of_notebooks:
         shutil.rmtree(state, ignore_errors=True)
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     os.replace(state, target)
     read = target / ".doctrees"
     for path in read.glob("*.doctree"):
-        if path.stem != "api" or ours or book / "api.md" in prose:
-            path.unlink()
+        path.unlink()
+    if ours or api:
+        shutil.rmtree(read / "api", ignore_errors=True)
     for path in of_notebooks:
         (read / "notebooks" / f"{path.stem}.doctree").unlink(missing_ok=True)
     for path in pages.rglob("*"):  # `gather` has written them just now

@@ -1,0 +1,157 @@
+"""Slides and numbers for teachers: of pages made by hand, and what stands in teach.md itself."""
+
+import base64
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from own import PAGES, notebook
+from test_book_home import DRAWING, page
+
+from lkecore import runs
+from lkecore.book import decks
+
+TOP = Path(__file__).resolve().parent.parent
+SAID = "# Does it {term}`x <y>`?\n\n**It finds {glue:text}`few:.0%` <of> them.**\n\n```{glue:figure} fig-a\n"
+SAID += ':name: fig-a\n:alt: A "row" of marks.\n\nCaption.\n```\n'
+LESSON = """# Teach
+
+## Lesson 1: one *fact*
+
+**Aim.** Students can say
+what {term}`rank` is.
+
+**Bets.** Write it down.
+
+- {page}`10_first`: How often, in `percent`,
+  does <it>?
+- {page}`20_gone`: Not in this book.
+
+| minutes | what |
+|---|---|
+
+```{exercise}
+:label: ex-a
+
+What does {page}`10_first` *say*?
+```
+
+````{solution} ex-a
+:class: dropdown
+
+Nothing.
+````
+
+## How to mark
+
+- {page}`10_first`: no bet.
+"""
+
+
+def deck(book, pages, text=LESSON):
+    (book / "teach.md").write_text(text, encoding="utf-8")
+    [path] = decks.write(book, pages)
+    assert path == book / "notebooks" / "decks" / "lesson1.html"
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+@pytest.fixture
+def first(tmp_path):
+    return page(tmp_path / "run", [("few", "0.234")], "fig-a", SAID)
+
+
+def said(slide):
+    return " ".join(slide.get_text().split())
+
+
+def test_a_bet_comes_before_the_figure_and_the_questions_come_last(tmp_path, first):
+    slides = deck(tmp_path, {"10_first": (first, ["smollm2"])}).select("section")
+    assert [said(slide) for slide in slides] == [
+        "Lesson 1: one fact Students can say what rank is. → or space: next slide; ←: back",
+        "Bet first Does it x? How often, in percent, does <it>?",
+        "It finds 23% <of> them. the page",
+        "Questions What does “Does it x?” say?",
+    ]
+    [image] = slides[2].select("img")
+    kind, data = image["src"].split(",")
+    assert kind == "data:image/svg+xml;base64" and base64.b64decode(data).decode() == DRAWING
+    assert image["alt"] == 'A "row" of marks.'
+    assert slides[2].a["href"] == "../notebooks/10_first.html"
+
+
+def test_a_deck_asks_for_nothing_outside_of_its_file(tmp_path, first):
+    soup = deck(tmp_path, {"10_first": (first, ["smollm2"])})
+    assert not soup.select("link, script[src], iframe, object")
+    assert all(image["src"].startswith("data:") for image in soup.select("img"))
+    style = soup.style.get_text()
+    assert "url(" not in style and "@import" not in style
+    assert "@media print" in style and "prefers-color-scheme: dark" in style
+
+
+def test_a_page_without_a_figure_still_answers_and_one_whose_sentence_gave_way_says_so(tmp_path):
+    bare = page(tmp_path / "run", [("few", "0.234")], None, SAID)
+    (bare / "sentence.csv").write_text("words,holds\nfew,False\n")
+    slides = deck(tmp_path, {"10_first": (bare, ["smollm2"])}).select("section")
+    assert "does not hold: few" in said(slides[2]) and not slides[2].select("img")
+
+
+@pytest.mark.parametrize(
+    ("model", "warned"), [("toy", 1), ("lab:smoke-1/0.15m", 1), ("smollm2", 0)]
+)
+def test_a_rehearsal_says_so(tmp_path, first, model, warned):
+    slides = deck(tmp_path, {"10_first": (first, ["smollm2", model])}).select("section")
+    assert said(slides[0]).count("the numbers mean nothing") == warned
+
+
+def test_a_book_without_lessons_has_no_decks(tmp_path):
+    assert decks.write(tmp_path, {}) == [] and not (tmp_path / "notebooks").exists()
+
+
+def test_each_lesson_of_teach_md_bets_on_pages_with_a_figure_and_has_six_questions(tmp_path):
+    text = (TOP / "book" / "teach.md").read_text(encoding="utf-8")
+    lessons = decks.LESSON.findall(text)
+    assert [number for number, *_ in lessons] == ["1", "2", "3", "4"]
+    for number, _, lesson in lessons:
+        [block] = decks.BETS.findall(lesson)
+        bets = decks.BET.findall(block)
+        assert len(bets) == block.count("\n- ") + 1 >= 3
+        for name, words in bets:
+            assert name in PAGES and "?" in words, name
+            start = runs.read_notebook(notebook(name)).cells[0].source
+            assert decks.FIGURE.search(start)[1] in re.findall(r"\{glue:figure\} ([\w-]+)", start)
+        assert len(decks.QUESTION.findall(lesson)) == 6
+        assert f'<a href="decks/lesson{number}.html">{number}</a> |' in text
+
+
+# --- the numbers of answers
+
+
+def found(book, asked):
+    path = TOP / "book" / "_ext" / "teaching.py"
+    spec = importlib.util.spec_from_file_location("book_teaching", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.found(book, asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ("p/share:.0%", "23%"),
+        ("p/share", "0.234"),
+        ("p/points:.0f", "15"),
+        ("p/between", "5 % [3, 7]"),
+        ("p/between:.0%", "5 % [3, 7]"),
+        ("p/none:.0%", "(no number in this book)"),
+        ("p/other:.0%", "(no number in this book)"),
+        ("q/share", "(no number in this book)"),
+    ],
+)
+def test_a_number_of_a_page_is_shown_as_it_is_asked_for(tmp_path, asked, shown):
+    folder = tmp_path / "notebooks" / "p"
+    folder.mkdir(parents=True)
+    rows = 'name,text\nshare,0.234\npoints,15.4\nbetween,"5 % [3, 7]"\nnone,-\n'
+    (folder / "findings.csv").write_text(rows, encoding="utf-8")
+    assert found(tmp_path, asked) == shown

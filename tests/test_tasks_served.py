@@ -169,7 +169,7 @@ def test_noise_that_is_small_changes_no_name_and_is_told(folder, server):
 
 
 def shape(answer):
-    """The keys of an answer, at any depth, with what kind of value they have."""
+    """The keys of an answer, at any depth, with what kind of value they have; of a list the last one's."""
     if isinstance(answer, dict):
         return {re.sub(r":\d+", ":N", key): shape(value) for key, value in answer.items()}
     if isinstance(answer, list):
@@ -181,24 +181,25 @@ def shape(answer):
     )
 
 
-@pytest.mark.parametrize("recorded", RECORDED["answers"], ids=lambda r: r["about"])
+def compare(wanted, found, place):
+    """An answer has nothing that a recorded one has not, and each of it is of the same kind."""
+    if isinstance(found, dict):
+        assert isinstance(wanted, dict) and set(found) <= set(wanted), place
+        for key in found:
+            compare(wanted[key], found[key], f"{place}: {key}")
+    elif isinstance(found, list) and found and wanted:
+        compare(wanted[0], found[0], place)
+    else:
+        assert found == wanted, place
+
+
+@pytest.mark.parametrize("recorded", RECORDED["answers"], ids=lambda each: each["about"])
 def test_the_server_of_these_tests_answers_as_the_real_one_did(recorded, server):
-    body = json.loads(re.sub(r"\b\d{3,}\b", "50", json.dumps(recorded["body"])))
+    ids = re.compile(r"\b(?!128)\d{3,}\b")  # of another vocabulary
+    body = json.loads(ids.sub(lambda found: str(int(found[0]) % 60), json.dumps(recorded["body"])))
     status, answer = server.answer(recorded["path"], body)
     assert status == recorded["status"]
-    wanted, found = shape(recorded["answer"]), shape(answer)
-
-    def compare(wanted, found, place):
-        if isinstance(found, dict):
-            assert set(found) <= set(wanted), place
-            for key in found:
-                compare(wanted[key], found[key], f"{place}.{key}")
-        elif isinstance(found, list) and found and wanted:
-            compare(wanted[0], found[0], f"{place}[]")
-        else:
-            assert found == wanted, place
-
-    compare(wanted, found, recorded["about"])
+    compare(shape(recorded["answer"]), shape(answer), recorded["about"])
 
 
 # --- a server that fails

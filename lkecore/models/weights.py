@@ -4,7 +4,7 @@ A name is one of ``CATALOGUE``, a local folder in transformers' layout, a ``.ggu
 ``org/name`` or ``org/name@revision`` (``hf:org/name`` is the same), a model of the lab, ``lab:book-1/2m``,
 which is trained at first use (:mod:`lkecore.models.lab`), or one behind a server. ``KINDS`` is the table of
 them: a new kind is one entry in it. Only safetensors and GGUF weights are read, and no code of a model is
-run. GGUF weights are de-quantised once, into the cache, and ``.bin`` weights are when ``convert`` is asked to.
+run. GGUF weights are de-quantised once, into the cache; ``convert`` does that with ``.bin`` weights.
 """
 
 import functools

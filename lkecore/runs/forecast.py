@@ -279,10 +279,8 @@ def _walk(
         return None, None, f"{FAILS}{type(error).__name__}: {' '.join(str(error).split())}"
     finally:
         door.opened.cache_clear()
-    if n := steps.pop(REQUESTS, 0):
-        remarks.append(f"{n:,} {REQUESTS}")
     for what, n in steps.items():
-        remarks.append(f"{n:,} steps of {what}")
+        remarks.append(f"{n:,} {'steps of ' * (what != REQUESTS)}{what}")
     if texts:
         prompts, samples = map(sum, zip(*texts, strict=True))
         remarks.append(f"{prompts:,} {CONTINUED}, {samples:,} samples, tokens at most")

@@ -107,7 +107,7 @@ class Handler(BaseHTTPRequestHandler):
         server = self.server
         server.asked.append((self.path, body))
         if server.key and self.headers.get("Authorization") != f"Bearer {server.key}":
-            found = 401, {"error": "Unauthorized"}
+            found = 401, {"error": f"not {self.headers.get('Authorization')}"}
         else:
             found = server.answer(self.path, body)
         if self.path == "/v1/completions" and server.faults:

@@ -288,7 +288,7 @@ def test_what_cannot_be_asked_is_one_line_before_anything_is(
     code, out, err = lke("-v", "score", *how, "--options", 3, "--out", tmp_path / "out", *more)
     assert (code, out) == (2, "")
     assert said in err.splitlines()[-1] and err.splitlines()[-1].startswith("lke: ")
-    assert KEY not in err and server.address not in err
+    assert KEY not in err and server.address not in err and "port=" not in err
     assert not [b for b in questions(server) if "logprob_token_ids" in b]
 
 
@@ -345,7 +345,7 @@ def test_a_run_is_made_anew_for_another_model_and_nothing_has_the_key(
             1 + 2 * new
         )  # of the driver, and of the worker and its notebook, which are one process
         assert len([*tmp_path.glob("runs/a-*/manifest.json")]) == n_runs
-        assert len(named) - counted * new <= looks
+        assert 1 <= len(named) - counted * new <= looks
     manifests = [json.loads(p.read_text()) for p in sorted(tmp_path.glob("runs/a-*/manifest.json"))]
     for manifest in manifests:
         said = manifest["served"][name]

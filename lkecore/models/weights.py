@@ -237,9 +237,6 @@ def _beside(name: str) -> Path | None:
     return Path(own) if Path(own).is_dir() else hub.snapshot(own)
 
 
-# --- the kinds of names ---------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Kind:
     """A kind of model names. All functions take the name of a model.

@@ -809,7 +809,7 @@ def test_the_papers_models_are_listed_with_what_the_lock_says(lke, hub, tmp_path
 def test_convert_takes_the_revision_that_a_run_in_this_folder_will_ask_for(
     lke, hub, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(weights, "_convert_bin", lambda source, target: None)
+    monkeypatch.setattr(weights, "convert_bin", lambda source, target: None)
     files = {"config.json": b"{}", "pytorch_model.bin": b""}
     old = hub.add("org/opt", files)
     hub.add("org/opt", files | {"README.md": b"newer"})
@@ -871,7 +871,7 @@ def test_hf_in_front_of_a_hub_id_is_left_out_of_plans_and_locks(lke, hub, projec
 
 
 def test_convert_prints_the_folder_or_one_line(lke, hub, monkeypatch):
-    monkeypatch.setattr(weights, "_convert_bin", lambda source, target: None)
+    monkeypatch.setattr(weights, "convert_bin", lambda source, target: None)
     commit = hub.add("org/opt", {"config.json": b"{}", "pytorch_model.bin": b""})
     code, out, err = lke("models", "convert", "org/opt")
     assert (code, err) == (0, "")

@@ -429,7 +429,7 @@ def of_bin(monkeypatch, tmp_path) -> str:
     """A folder of .bin weights, which are converted, here in this process."""
     import torch
 
-    monkeypatch.setattr(weights, "_convert_bin", convert.from_bin)
+    monkeypatch.setattr(weights, "convert_bin", convert.from_bin)
     network, folder = helpers.network("OPT"), tmp_path / "opt"
     network.config.architectures = ["OPTForCausalLM"]
     network.config.save_pretrained(folder)
@@ -709,7 +709,7 @@ def test_a_converted_repository_gives_the_logits_of_its_bin_weights_and_asks_no_
 
 
 def test_the_lock_says_which_conversion_is_meant(own_cache, standin, opt, tmp_path, monkeypatch):
-    monkeypatch.setattr(weights, "_convert_bin", lambda source, target: None)
+    monkeypatch.setattr(weights, "convert_bin", lambda source, target: None)
     first = standin.commit("org/opt")
     old = weights.convert("org/opt")
     standin.add("org/opt", standin.files["org/opt"] | {"README.md": b"new"})
@@ -725,7 +725,7 @@ def test_a_folder_of_bin_weights_is_found_in_its_conversion_until_it_changes(
     own_cache, opt, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(
-        weights, "_convert_bin", lambda source, to: (to / "model.safetensors").touch()
+        weights, "convert_bin", lambda source, to: (to / "model.safetensors").touch()
     )
     name = str(tmp_path / "opt")
     with pytest.raises(BadInput, match=f"lke models convert {name}"):

@@ -13,12 +13,14 @@ from lkecore.answers import questions as listing
 from lkecore.answers.kept import collect, keep, on_page
 from lkecore.errors import BadInput, nearest
 from lkecore.models import lab, weights
-from lkecore.models.model import Model, open_model
+from lkecore.models.model import Model
+from lkecore.models.served import Served, open_model
 from lkecore.prompts.eiclke import Slots
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import kinds
 from lkecore.scores.slots import encode_slots, slot_logprobs
 from lkecore.stats import choice
+from lkecore.tasks import served
 
 Questions = Mapping[tuple, Sequence[Prompt] | Sequence[Slots]]
 Reading = Callable[[Model, pd.DataFrame], pd.DataFrame]  # a model, its scores: a row a question
@@ -33,7 +35,9 @@ def opened(name: str, dtype: str) -> Model:
 
 def scored(model: Model, questions: Sequence[Prompt] | Sequence[Slots]) -> pd.DataFrame:
     """The log-probability of every option of some questions, a row each, by the scorer for them."""
-    score = slot_logprobs if isinstance(questions[0], Slots) else kinds.option_logprobs
+    if isinstance(questions[0], Slots):
+        return slot_logprobs(model, questions).frame
+    score = served.option_logprobs if isinstance(model, Served) else kinds.option_logprobs
     return score(model, questions).frame
 
 

@@ -16,6 +16,7 @@ DIFFERS = "undecided: differs from 0, not shown to exceed the margin"
 UNLEARNED = "not tested: the paper's head did not learn the task here"
 CHANGED = "undecided: definition changed after the answers"
 ONE_DRAW = "undecided: one draw of examples cannot be told from the wording"
+SERVED = "undecided: asked of a server, whose weights nobody can name"
 
 
 def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
@@ -27,7 +28,8 @@ def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
     own, so that a page which asks another model doesn't say that it was this one. ``verdict`` is that of
     :func:`lkecore.papers.verdict.claim_verdict`; ``DIFFERS`` of an equality that is undecided although its
     interval leaves out 0; ``FEW`` where :func:`lkecore.stats.estimate` took facts in the place of few
-    relations, since no claim is about the facts of some; ``ALONE`` where both ends are missing. Where a
+    relations, since no claim is about the facts of some; ``ALONE`` where both ends are missing; ``SERVED``
+    whatever else is said of a model behind a server. Where a
     row has a reason not to judge in ``untested``, ``UNLEARNED``, ``CHANGED`` or ``ONE_DRAW``, that is the
     verdict.
 
@@ -59,6 +61,7 @@ def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
                 raise BadInput(f"{key}: {reason!r} is no reason not to judge a claim")
             verdict = reason
         said = {name: row.get(name, claim[name]) for name in papers.DECIDED}
+        verdict = SERVED if "served:" in str(said["model"]) else verdict
         rows.append({"id": key, **claim[["claim", "holds_if"]], **said, **numbers})
         rows[-1] |= {"n": row.get("n"), "verdict": verdict}
     made = pd.DataFrame(rows, columns=papers.ONE_EACH).astype({"n": "Int64"})

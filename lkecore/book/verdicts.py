@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from lkecore import papers, stats
-from lkecore.answers.verdicts import ALONE, CHANGED, DIFFERS, FEW, ONE_DRAW, UNLEARNED
+from lkecore.answers.verdicts import ALONE, CHANGED, DIFFERS, FEW, ONE_DRAW, SERVED, UNLEARNED
 from lkecore.book.coverage import PAPERS
 from lkecore.book.foreign import plain
 from lkecore.errors import BadInput
@@ -37,7 +37,7 @@ def read(folder: Path) -> pd.DataFrame | None:
         frame = pd.read_csv(path, keep_default_na=False)
         if list(frame) != papers.ONE_EACH:
             raise ValueError(f"the columns must be {papers.ONE_EACH}")
-        says = [*ORDER, DIFFERS, FEW, ALONE, UNLEARNED, CHANGED, ONE_DRAW]
+        says = [*ORDER, DIFFERS, FEW, ALONE, UNLEARNED, CHANGED, ONE_DRAW, SERVED]
         known = {"id": [*papers.claims("")["id"]], "verdict": says}
         for column, allowed in known.items():
             if len(lost := frame.loc[~frame[column].isin(allowed), column]):

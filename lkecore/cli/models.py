@@ -107,6 +107,9 @@ def list_models(context: click.Context, papers: bool, name: str | None) -> None:
         state = "in the cache" if weights.is_ready(key) else "fetched at first use"
         say(f"{key:12} {text} [{state}]")
     say("or: a local folder, a .gguf file, a hub id org/name or org/name@revision,")
+    say(
+        "or: served:NAME, a model behind the server of LKE_SERVER; NAME: its hub id, or such a folder,"
+    )
     sizes = ", ".join(lab.RECIPES)
     say(f"or: a model of the lab, lab:SIZE-SEED/MODEL, trained at first use; MODEL: {sizes}")
     say("    MODEL@SEED: of a rich world, as lab:rich-1/0.7m@3: trained with another seed")

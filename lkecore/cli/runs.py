@@ -98,6 +98,7 @@ def carry_out(plan: Any, target: Path, settings: Any) -> None:
     """Make what is not finished, and say what became of it; the exit code is 1 if something failed."""
     from lkecore.runs import grid
 
+    _check_servers(plan)
     try:
         outcome = grid.execute(plan, target, settings)
     except KeyboardInterrupt:
@@ -112,6 +113,22 @@ def carry_out(plan: Any, target: Path, settings: Any) -> None:
     say(said.format(*counts), err=True)
     if outcome.failed:
         sys.exit(1)
+
+
+def _check_servers(plan: Any) -> None:
+    """Raise :class:`BadInput` where a model's server cannot be asked, or not what a notebook asks."""
+    from lkecore import runs
+    from lkecore.models import served, weights
+    from lkecore.runs import forecast
+
+    jobs: dict[Path, Any] = {}
+    for each in plan.jobs:
+        for name in filter(weights.is_served, runs.models_of(each.effective)):
+            served.who(name)
+            jobs.setdefault(each.notebook, each)
+    for each in jobs.values():
+        if (said := forecast.expected_tokens(each)[2]).startswith(forecast.FAILS):
+            raise BadInput(f"{each.label}: {said}")
 
 
 def _print_cost(plan: Any, target: Path, settings: Any) -> None:

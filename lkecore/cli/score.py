@@ -197,7 +197,7 @@ def score(
     from lkecore.scores import kinds, slots, tree
     from lkecore.scores.passes import bound_of
     from lkecore.stats import choice
-    from lkecore.tasks import statements
+    from lkecore.tasks import served, statements
 
     bound_of(memory_gb)
     target = _target(out)
@@ -205,7 +205,9 @@ def score(
     how = {"use_cache": not no_cache}
     if estimator in STATEMENTS:
         model, questions = statements.behind_a_beginning(model), statements.whole(questions)
-    if estimator == EICLKE:
+    if weights.is_served(name) and estimator != EICLKE:
+        scored = served.option_logprobs(model, questions, **how)
+    elif estimator == EICLKE:
         scored = slots.slot_logprobs(model, questions, memory_gb=memory_gb, **how)
     elif model.kind == "causal":
         scored = tree.option_logprobs(model, questions, memory_gb=memory_gb, **how)
@@ -247,7 +249,7 @@ def score(
         "limit": limit,
         "pair_separator": pair_separator,
         "shot_separator": shot_separator,
-        "dtype": dtype,
+        "dtype": model.dtype,
         "device": model.device,
         "memory_gb": bound_of(memory_gb),
         "split": split,
@@ -258,6 +260,7 @@ def score(
         "out": out,
         **rows,
         "model_digest": model.digest,
+        **({"served": model.said} if weights.is_served(name) else {}),
         "facts_digest": chosen.digest,
         "version": __version__,
     }

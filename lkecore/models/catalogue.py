@@ -124,6 +124,8 @@ def n_parameters(name: str) -> int | None:
     are stored once. Else the nominal size.
     """
     row = _row(name)
+    if weights.is_served(name):  # a folder of its tokenizer may have weights, too
+        return None
     folder = None if row is not None and not row["hub_id"] else weights.present(name)
     if folder is not None:
         return sum(_stored(file) for file in weights.weight_files(folder))

@@ -9,6 +9,7 @@ import functools
 import json
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ from lkecore.progress import tell
 SIDE_FILES = ("*.json", "*.model", "*.txt", "*.jinja")
 BIN_FILES = "pytorch_model*.bin"
 BIN_INDEX = "pytorch_model.bin.index.json"
+# Not -m: the package would have imported this module before it is run.
+CONVERT = "from lkecore.models.convert import main; main()"
 
 
 def from_gguf(path: Path, target: Path) -> None:
@@ -196,6 +199,16 @@ def quiet_transformers() -> None:
     dynamic_module_utils.TIME_OUT_REMOTE_CODE = 0
     logging.set_verbosity_error()
     logging.disable_progress_bar()
+
+
+def convert_bin(source: Path, target: Path) -> None:
+    """Convert .bin weights in a process of their own, which reads them and does nothing else."""
+    tell(f"converting the weights in {source} (once)")
+    command = [sys.executable, "-c", CONVERT, str(source), str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise BadInput(f"could not convert {source}: {last}")
 
 
 def main() -> None:

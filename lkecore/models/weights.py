@@ -1,19 +1,16 @@
 """Weights: where models come from. From a name to a folder of safetensors, and its digest.
 
 A name is one of ``CATALOGUE``, a local folder in transformers' layout, a ``.gguf`` file, a hub id
-``org/name`` or ``org/name@revision`` (``hf:org/name`` is the same), or a model of the lab,
-``lab:book-1/2m``, which is trained at first use (:mod:`lkecore.models.lab`). ``KINDS`` is the table of
-them: a new kind is one entry in it, and nothing else. Only safetensors and GGUF weights are read, and
-no code of a model is ever run. GGUF weights are de-quantised and converted once, into the cache;
-``convert`` does the same for ``.bin`` weights when it is asked to.
+``org/name`` or ``org/name@revision`` (``hf:org/name`` is the same), a model of the lab, ``lab:book-1/2m``,
+which is trained at first use (:mod:`lkecore.models.lab`), or one behind a server. ``KINDS`` is the table of
+them: a new kind is one entry in it. Only safetensors and GGUF weights are read, and no code of a model is
+run. GGUF weights are de-quantised once, into the cache; ``convert`` does that with ``.bin`` weights.
 """
 
 import functools
 import hashlib
 import inspect
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,20 +22,17 @@ from lkecore.models.convert import (
     BIN_FILES,
     SIDE_FILES,
     bin_tensors,
+    convert_bin,
     from_bin,
     from_gguf,
 )
 from lkecore.models.embedded import CATALOGUE, WHEELS, build_toy, fetch_wheels
 from lkecore.models.files import check_content, check_pointer, contents_digest, weight_files
 from lkecore.models.training import trained
-from lkecore.progress import tell
 from lkecore.storage import DATA, build_once, cache_folder
 
 # What a model is made of: weights, config, tokenizer. Never code, never pickles.
 MODEL_FILES = ("*.safetensors", *SIDE_FILES)
-
-# Not -m: the package would have imported this module before it is run.
-CONVERT = "from lkecore.models.convert import main; main()"
 
 # --- the names of models --------------------------------------------------------------------------
 
@@ -204,7 +198,7 @@ def _convert_folder(name: str) -> Path:
     source = Path(name)
     if not _has_bin_only(source):
         raise _no_bin(name)
-    return build_once(_made_of_folder(name), functools.partial(_convert_bin, source))
+    return build_once(_made_of_folder(name), functools.partial(convert_bin, source))
 
 
 def _convert_from_hub(name: str) -> Path:
@@ -214,7 +208,7 @@ def _convert_from_hub(name: str) -> Path:
         raise _no_bin(name)
     source = hub.fetch(name, [BIN_FILES, *SIDE_FILES])
     made = _of_commit(name, source.name)
-    return build_once(made, functools.partial(_convert_bin, source))
+    return build_once(made, functools.partial(convert_bin, source))
 
 
 def _no_bin(name: str) -> BadInput:
@@ -231,17 +225,16 @@ def _check_hub_id(name: str) -> None:
         )
 
 
-def _convert_bin(source: Path, target: Path) -> None:
-    """Convert .bin weights in a process of their own, which reads them and does nothing else."""
-    tell(f"converting the weights in {source} (once)")
-    command = [sys.executable, "-c", CONVERT, str(source), str(target)]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        raise BadInput(f"could not convert {source}: {last}")
+def is_served(name: str) -> bool:
+    """Whether a model is behind a server (:mod:`lkecore.models.served`)."""
+    return name.startswith("served:")
 
 
-# --- the kinds of names ---------------------------------------------------------------------------
+def _beside(name: str) -> Path | None:
+    _, _, own = name.partition(":")
+    if not own or not (Path(own).is_dir() or hub.HUB_ID.fullmatch(hub.plain(own))):
+        raise BadInput(f"model {name}: behind served: must be a hub id org/name, or a folder")
+    return Path(own) if Path(own).is_dir() else hub.snapshot(own)
 
 
 @dataclass(frozen=True)
@@ -275,6 +268,14 @@ class Kind:
 
 
 KINDS: tuple[Kind, ...] = (
+    Kind(
+        is_name=is_served,
+        check=_beside,
+        made=lambda name: None,
+        locate=lambda name: _beside(name) or hub.fetch(name.partition(":")[2], SIDE_FILES),
+        present=_beside,
+        about=lambda name: "behind a server",
+    ),
     Kind(  # the toy
         is_name=lambda name: name == "toy",
         made=_made_toy,

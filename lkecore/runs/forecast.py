@@ -5,35 +5,39 @@ import io
 import itertools
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
+from collections.abc import Sequence
+from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
 
 from lkecore import answers, models, runs
 from lkecore.answers import again, door, written
-from lkecore.errors import noted, refuse
+from lkecore.errors import BadInput, noted, refuse
 from lkecore.facts import filters
-from lkecore.models import catalogue
+from lkecore.models import catalogue, served, weights
 from lkecore.prompts.eiclke import Slots
 from lkecore.runs import plan, prepare, worker
 from lkecore.scores import blanks, tree
 from lkecore.scores import expected as counting
 from lkecore.scores.batches import check_kind
 from lkecore.tasks import extraction, instill, ranking, use
+from lkecore.tasks import served as asking
 from lkecore.train import cross_encoder
 
 EXACT = 50  # facts of one call: more are estimated from the first of them
 SAMPLE = 20
 CONTINUED = "prompts to continue"
 FAILS = "would fail: "  # before what a run would say
+REQUESTS = "requests to a server"
 ITS_OWN = "which objects are one token depends on the tokenizer"
 FAST = 1e14  # operations a second of a GPU, two for each parameter and token
+NEED_WEIGHTS = tree, blanks, instill, extraction, use, written  # none of these asks a server
 BEHIND = ("## Answers", "## Metrics")  # headings behind which a notebook asks nothing more
 
 
@@ -129,7 +133,8 @@ def _walk(
 
     def open_here(name: str, **how: Any) -> models.Model:
         # Under its own name, by which the notebook keeps what it finds.
-        model = opened("toy" if name in absent else name, **how)
+        here = served.unasked if weights.is_served(name) else partial(opened, **how)
+        model = here("toy" if name in absent else name)
         return replace(model, name=name)
 
     def count(model: Any, prompts: Any, *, separate: bool = False, **_: Any) -> tree.Scored:
@@ -161,8 +166,14 @@ def _walk(
 
     def through_the_door(model: Any, asked: Any) -> Any:
         """What `answers.ask` asks: any estimator, of a model of any kind."""
+        if weights.is_served(model.name) and not isinstance(asked[0], Slots):
+            some = asked[:EXACT]
+            n = len(asking.questions(tree.encoded_prompts(model, some, False))[2])
+            steps[REQUESTS] += n * len(asked) // len(some)
         if isinstance(asked[0], Slots):
-            counts.append((counting.slot_tokens(model, asked), 0))
+            asking.with_weights(lambda lm: counts.append((counting.slot_tokens(lm, asked), 0)))(
+                model
+            )
             return counting.equal_scores([p for group in asked for p in group.asked]).frame
         return count(model, asked).frame
 
@@ -247,7 +258,10 @@ def _walk(
     names, complaints = {"__name__": "__main__"}, []
     door.opened.cache_clear()  # a stand-in has the name of another model
     try:
-        with _replaced(stand_ins), redirect_stdout(io.StringIO()):
+        with ExitStack() as stack, redirect_stdout(io.StringIO()):
+            for of, name, stand_in in stand_ins:
+                here = asking.with_weights(stand_in) if of in NEED_WEIGHTS else stand_in
+                stack.enter_context(mock.patch.object(of, name, here))
             for cell in [c for c in before if c.cell_type == "code"]:
                 # After a complaint anything may be lacking: what comes of that is no complaint.
                 with suppress(*[Exception][: len(complaints)]), noted(complaints):
@@ -266,24 +280,11 @@ def _walk(
     finally:
         door.opened.cache_clear()
     for what, n in steps.items():
-        remarks.append(f"{n:,} steps of {what}")
+        remarks.append(f"{n:,} {'steps of ' * (what != REQUESTS)}{what}")
     if texts:
         prompts, samples = map(sum, zip(*texts, strict=True))
         remarks.append(f"{prompts:,} {CONTINUED}, {samples:,} samples, tokens at most")
     return sum(n for n, _ in counts), sum(n for _, n in counts), "; ".join(remarks)
-
-
-@contextmanager
-def _replaced(stand_ins: Sequence[tuple[Any, str, Any]]) -> Iterator[None]:
-    """Each (module or class, name) is the stand-in, until the end."""
-    before = [(of, name, getattr(of, name)) for of, name, _ in stand_ins]
-    try:
-        for of, name, stand_in in stand_ins:
-            setattr(of, name, stand_in)
-        yield
-    finally:
-        for of, name, own in before:
-            setattr(of, name, own)
 
 
 class _TooFew(Exception):
@@ -334,7 +335,10 @@ def _state(each: runs.Job, target: Path) -> tuple[Path | None, str, str]:
         words = [(others, "fetched"), (own, "trained")]
         said = [f"{', '.join(names)} to be {done}" for names, done in words if names]
         return None, "waiting", ", ".join(said)
-    folder = runs.run_folder(target, each)
+    try:
+        folder = runs.run_folder(target, each)
+    except BadInput as error:  # of a server that is not there: what it would say is in the key
+        return None, "waiting", str(error)
     if (done := runs.manifest(folder)) is not None:
         return folder, "finished", f"{done['started']}, {done['seconds']:.0f} s"
     with suppress(OSError):  # a folder that may only be read: nobody is at work in it from here

@@ -40,7 +40,9 @@ def shown(names: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
         for name in names
         if name not in given and len(Path(name).parts) > 1 and Path(name).exists()
     }
-    found = {name: given[name] for name in names if name in given}
+    # Of a served model nobody can name the weights, and no label hides that.
+    marks = {name: " (served)" * name.startswith("served:") for name in names}
+    found = {name: given[name] + marks[name] for name in names if name in given}
     taken = [found.get(name, name) for name in names if name not in paths]
     for name, ends in paths.items():
         others = {*taken, *(end for other in paths if other != name for end in paths[other])}

@@ -28,7 +28,7 @@ from lkecore import __version__, facts, hub, progress
 from lkecore.answers.kept import read_manifest
 from lkecore.answers.results import table
 from lkecore.errors import BadInput
-from lkecore.models import weights
+from lkecore.models import served, weights
 from lkecore.runs import labels
 from lkecore.runs.devices import device_names
 from lkecore.runs.source import pages_digest, source_digest
@@ -137,6 +137,8 @@ def _model_digest(name: str) -> str:
 
     To locate it would ask the hub for its newest revision, and ``lke status`` would fetch that.
     """
+    if weights.is_served(name):
+        return served.who(name)["digest"]
     return weights.files_digest(weights.present(name) or weights.locate(name))
 
 
@@ -192,15 +194,19 @@ def seal(
         rows = {s: d for run in behind.values() for s, d in run.get("rows", {}).items()}
         dtypes = dict.fromkeys(run["dtype"] for run in behind.values())
         trained = {each for run in behind.values() for each in run.get("trained_in", [])}
+        behind_servers = {m: s for run in behind.values() for m, s in run.get("served", {}).items()}
     else:
         known = {spec: facts.content_digest(spec) for spec in facts_of(job.effective)}
         rows = {spec: _rows_of(spec, digest) for spec, digest in known.items()}
-        dtypes, trained = [job.effective.get("dtype", "float32")], set()
-        names = models_of(job.effective)
+        trained, names = set(), models_of(job.effective)
+        of_all = [weights.is_served(m) and "as served" for m in names] or [False]
+        dtypes = [*dict.fromkeys(d or job.effective.get("dtype", "float32") for d in of_all)]
+        said = [entry for entry in progress.read_ledger(ledger) if "served" in entry]
+        behind_servers = {entry["model"]: entry["served"] for entry in said}
         models = {m: _model_digest(m) for m in names}
         on_hub = [m for m in names if weights.kind_of(m).on_hub]
         revisions = {m: hub.commit(m) for m in on_hub}
-    entries = progress.read_ledger(ledger)
+    entries = [entry for entry in progress.read_ledger(ledger) if "served" not in entry]
     record = {
         "format": FORMAT,
         "notebook": job.notebook.stem,
@@ -235,6 +241,8 @@ def seal(
         **versions(),
         "files": {p.name: file_digest(p) for p in sorted(folder.iterdir()) if p.name != "log.txt"},
     }
+    if behind_servers:
+        record["served"] = behind_servers  # what they said who they are, and when
     _write_json(folder / "manifest.json", record)
 
 

@@ -1,0 +1,236 @@
+"""Served: a model behind a server of vLLM: its tokenizer and config are here, its answers come over HTTP.
+
+It is named ``served:NAME``, with a hub id or a folder of tokenizer and config. Address and key come from the
+environment, ``LKE_SERVER`` and ``LKE_SERVER_KEY``, and are written nowhere. Nobody here can digest its
+weights: it is known by what its server says of it, and by the likeliest tokens after fixed texts.
+"""
+
+import functools
+import hashlib
+import json
+import math
+import os
+import re
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lkecore import hub, progress
+from lkecore.errors import BadInput, in_one_line, nearest
+from lkecore.models import model as loaded  # its code is in all keys of scores, so that it stays
+from lkecore.models import weights
+from lkecore.models.convert import SIDE_FILES, quiet_transformers
+from lkecore.models.files import contents_digest
+
+# Short, so that a server keeps no beginning of them, which it does in blocks of 16 tokens or more.
+BEGIN = "In 1789,", "Zürich:", "def f(x):", "Она не"
+TEXTS = [f"{a} {b}" for b in ("the", "a 12", "is not (", "\nOne") for a in BEGIN]
+NEAR = 0.02  # nats, by which the numbers of one server may move
+NODES = 50  # asked twice to see by how much they do
+MOST, AT_ONCE, WAIT = 128, 32, 600  # tokens that a question may name; questions under way; seconds
+LESS = "the server says less than it is asked for"
+
+
+@dataclass(frozen=True)
+class Served(loaded.Model):
+    """A model behind a server, and what that ``said`` of it; ``over_http``: who asks needs no weights."""
+
+    said: dict[str, Any] = field(default_factory=dict, repr=False)
+    over_http: bool = False
+
+    @property
+    def network(self) -> None:
+        if not self.over_http:
+            raise BadInput(f"{self.name} is behind a server, and its weights are needed here")
+
+
+def open_model(
+    name: str, *, dtype: str = "float32", device: str | None = None, prefix: str = "default"
+) -> loaded.Model:
+    """As :func:`lkecore.models.model.open_model`, of models behind a server too, whose dtype is its own.
+
+    Raises :class:`BadInput` as that, as :func:`who`, and for a served model that is not causal.
+    """
+    if not weights.is_served(name):
+        return loaded.open_model(name, dtype=dtype, device=device, prefix=prefix)
+    model, said = unasked(name, prefix), who(name)
+    progress.record(model=name, served=said)
+    # The last token of a string is read, and one more than is asked for is written.
+    limits = [n - 2 for n in (model.context_length, said["window"]) if n]
+    return replace(
+        model, digest=said["digest"], said=said, context_length=min(limits, default=None)
+    )
+
+
+@functools.lru_cache(maxsize=8)
+def unasked(name: str, prefix: str = "default") -> Served:
+    """A served model by its tokenizer and config alone, for forecasts: its server is not asked."""
+    if prefix not in loaded.PREFIXES:
+        raise BadInput(f"unknown prefix {prefix!r}: must be one of {', '.join(loaded.PREFIXES)}")
+    folder = weights.present(name) or weights.locate(name)
+    quiet_transformers()
+    from transformers import AutoConfig, AutoTokenizer
+
+    with in_one_line(f"model {name}: no readable config.json and tokenizer in {folder}"):
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        front, kind = loaded.template(tokenizer)[0], loaded._kind(name, config)
+    if kind != "causal":
+        raise BadInput(f"model {name} is {kind}; behind a server only causal models can be asked")
+    front, window = () if prefix == "none" else front, loaded._context_length(config, kind)
+    return Served(name, folder, "", "as served", "server", front, window, tokenizer)
+
+
+def who(name: str) -> dict[str, Any]:
+    """What a served model is known by. Its server is asked once a minute at most.
+
+    ``digest``, a SHA-256, is over ``id``, ``root``, ``window`` and ``version`` that the server says, the
+    digest of the ``tokenizer`` here, and a ``fingerprint``: the ids of the five likeliest tokens after each
+    of ``TEXTS``, but for those within ``NEAR`` of the sixth. Besides ``names_tokens``, whether :func:`given`
+    can be asked or else :func:`echoed`; ``moved``, by how much its numbers move, nats; and the ``date``.
+
+    Raises :class:`BadInput` for a server that is not there, has no such model or another tokenizer, says less
+    than is needed, or whose numbers move by more than ``NEAR`` when asked in another order.
+    """
+    return _who(name, os.environ.get("LKE_SERVER"), int(time.monotonic() // 60))
+
+
+@functools.lru_cache(maxsize=8)
+def _who(name: str, *_: Any) -> dict[str, Any]:
+    model, own = unasked(name), hub.plain(name.removeprefix("served:")).partition("@")[0]
+    with in_one_line(LESS):
+        every = [(e["id"], e.get("root") or "", e) for e in ask("/v1/models", tries=1)["data"]]
+    there = [e for *named, e in every if own in named]
+    there += [e for *named, e in every if Path(own).name in [Path(n).name for n in named]]
+    if not there:
+        raise BadInput(f"the server has no model {own!r}; {nearest(own, [e[0] for e in every])}")
+    key, rows = there[0]["id"], [model.tokenizer(text)["input_ids"] for text in TEXTS]
+    _check_tokenizer(name, key, model.tokenizer)
+    tops = [likeliest(key, row, 6) for row in rows]  # one by one, so that no other moves them
+    known = {"id": key, "root": there[0].get("root"), "window": there[0].get("max_model_len")}
+    known["version"] = ask("/version").get("version")
+    files = sorted(path for form in SIDE_FILES for path in model.path.glob(form))
+    known["tokenizer"] = contents_digest(files)
+    known["fingerprint"] = [
+        sorted(i for i, v in top.items() if v > min(top.values()) + NEAR) for top in tops
+    ]
+    digest = hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+    known |= {"names_tokens": _names_tokens(key, rows[0]), "moved": _moved(key, rows)}
+    return known | {"digest": digest, "date": f"{datetime.now(UTC):%Y-%m-%d}"}
+
+
+def ask(path: str, body: dict[str, Any] | None = None, *, tries: int = 8) -> dict[str, Any]:
+    """What the server answers, {} where it has no such page; tried again while it is busy or not there."""
+    import requests
+    from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
+
+    address, key = os.environ.get("LKE_SERVER", ""), os.environ.get("LKE_SERVER_KEY", "")
+    if not re.fullmatch(r"https?://[^\s/]\S*", address):
+        raise BadInput("LKE_SERVER must be a server's address, such as http://127.0.0.1:8000")
+    url = address.rstrip("/").removesuffix("/v1") + path
+    how = {"json": body, "headers": {"Authorization": f"Bearer {key}"} if key else {}}
+    lost = requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError
+
+    def sent() -> requests.Response:
+        done = requests.request("POST" if body else "GET", url, timeout=WAIT, **how)
+        if done.status_code in (429, 502, 503):
+            raise requests.ConnectionError(f"HTTP {done.status_code}")
+        return done
+
+    again = Retrying(
+        retry=retry_if_exception_type(lost),
+        stop=stop_after_attempt(tries),
+        wait=wait_exponential(multiplier=0.1, max=30),
+        reraise=True,
+    )
+    try:
+        done = again(sent)
+    except requests.RequestException as error:  # its own words have the address in them
+        why = str(error) if str(error).startswith("HTTP ") else type(error).__name__
+        raise BadInput(f"the server of LKE_SERVER does not answer ({why})") from None
+    if done.status_code == 404:
+        return {}
+    if not done.ok:
+        words = done.text[:300].replace(key or "\n", " ").replace(address, "")
+        raise BadInput(f"the server refuses: HTTP {done.status_code}, {words}")
+    with in_one_line(LESS):
+        return done.json()
+
+
+def _completion(model: str, prompt: str | Sequence[int], **more: Any) -> dict[str, Any]:
+    """The log-probabilities of one new token, and of what else is asked for."""
+    body = {"model": model, "prompt": prompt, "max_tokens": 1, "temperature": 0, "logprobs": 1}
+    if not (said := ask("/v1/completions", body | {"return_tokens_as_token_ids": True} | more)):
+        raise BadInput("the server has no /v1/completions: it is for chat alone")
+    with in_one_line(LESS):
+        return said["choices"][0]["logprobs"]
+
+
+def likeliest(model: str, prefix: Sequence[int], k: int) -> dict[int, float]:
+    """The ``k`` likeliest tokens after a prefix, the likeliest first: {id: log-probability in nats}."""
+    with in_one_line(LESS):
+        said = _completion(model, prefix, logprobs=k)["top_logprobs"][0]
+        found = sorted(((v, int(t.removeprefix("token_id:"))) for t, v in said.items()))[-k:]
+        if len(found) < k:
+            raise ValueError(f"{len(found)} tokens of {k}")
+    return {i: v for v, i in reversed(found)}
+
+
+def given(model: str, prefix: Sequence[int], ids: Sequence[int]) -> list[float]:
+    """The log-probability of each of some tokens after a prefix, in nats; NaN where it says none."""
+    said = _completion(model, prefix, logprob_token_ids=ids)
+    with in_one_line(LESS):
+        return [_nats(said["top_logprobs"][0].get(f"token_id:{i}")) for i in ids]
+
+
+def echoed(model: str, prefix: Sequence[int], ids: Sequence[int]) -> list[float]:
+    """That of each of some tokens that follow a prefix and each other; NaN where it says none."""
+    said = _completion(model, [*prefix, *ids], echo=True, logprobs=0)
+    with in_one_line(LESS):
+        own = said["token_logprobs"][len(prefix) :][: len(ids)]
+    return [*map(_nats, own), *[math.nan] * (len(ids) - len(own))]
+
+
+def _nats(value: Any) -> float:
+    # Rounding may lift a probability above 1; vLLM writes -9999 where there is none at all.
+    fine = isinstance(value, float | int) and -9999 < value <= 1e-4
+    return min(float(value), 0.0) if fine else math.nan
+
+
+def _names_tokens(model: str, row: Sequence[int]) -> bool:
+    for way in (given, echoed):
+        with suppress(BadInput):
+            if not any(map(math.isnan, way(model, row[:-1], row[-1:]))):
+                return way is given
+    raise BadInput(f"{LESS}: log-probabilities of named tokens, or of its prompt's own")
+
+
+def _moved(model: str, rows: Sequence[Sequence[int]]) -> float:
+    asked = [row[:n] for row in rows for n in range(1, len(row) + 1)][:NODES]
+
+    def highest(prefix: Sequence[int]) -> float:
+        return max(likeliest(model, prefix, 1).values())
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        pairs = zip(map(highest, asked), [*pool.map(highest, asked[::-1])][::-1], strict=True)
+        moved = max(abs(a - b) for a, b in pairs)
+    if not moved <= NEAR:
+        raise BadInput(f"the server's numbers move by {moved:.3g} nats, and {NEAR} is the most")
+    return moved
+
+
+def _check_tokenizer(name: str, model: str, tokenizer: Any) -> None:
+    plain = {"add_special_tokens": False}
+    for text in TEXTS[::3][:5]:
+        theirs = ask("/tokenize", {"model": model, "prompt": text, **plain}).get("tokens")
+        if theirs is None:
+            with in_one_line(LESS):
+                said = _completion(model, text, echo=True, logprobs=0, **plain)["tokens"][:-1]
+                theirs = [int(token.removeprefix("token_id:")) for token in said]
+        if theirs != tokenizer(text, **plain)["input_ids"]:
+            raise BadInput(f"model {name}: its server has another tokenizer, by {text!r}")

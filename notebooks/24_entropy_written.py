@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Do models write what they know?
 #
-# **Of two facts, one that {glue:text}`name_shown` writes wrongly and one that it writes rightly, it knew the wrong one less in {glue:text}`surprisal:.0%` of
-# pairs by the surprisal of the object, and in {glue:text}`kl:.0%` by KL-divergence.**
+# **{glue:text}`name_shown` knew what it writes wrongly less than what it writes rightly: in {glue:text}`surprisal:.0%` of pairs by the surprisal of the
+# object, in {glue:text}`kl:.0%` by KL-divergence.**
 #
 # ```{glue:figure} fig-written-auroc
 # :name: fig-written-auroc
@@ -43,6 +43,7 @@ import pandas as pd
 
 from lkecore import answers, figures, papers, stats
 from lkecore.answers import lab, moved, rich
+from lkecore.errors import BadInput
 from lkecore.facts import rich_text, rich_written
 from lkecore.facts.rich_wordings import about, relations
 from lkecore.prompts.prompt import Prompt
@@ -112,7 +113,10 @@ for (model, world), part in texts.groupby(["model", "world"], sort=False):
 became = pd.concat(parts, names=["model", "world"])
 became = became.reset_index(["model", "world"]).reset_index(drop=True)
 of = ["model", "world", "relation", "fact"]
-pd.crosstab(became["model"], became["label"])[[*rich_written.LABELS]]
+counts = pd.crosstab(became["model"], became["label"])
+if lost := {*rich_written.LABELS} - {*counts}:
+    raise BadInput(f"no fact is {min(lost)}: there are no pairs to compare")
+counts[[*rich_written.LABELS]]
 
 # %% [markdown]
 # **How well each was known.** Measured at the blank, before and behind the statement of the fact, as on {page}`53_lab_entropy`: KL-divergence, the change of
@@ -144,7 +148,7 @@ facts[[*of, "label", *measures]].head()
 # ## Answers
 #
 # **Means**, as in the paper's tables, but with 95 % intervals over subjects. Look at KL: facts that a model leaves out have the *lowest*, as if they were known best.
-# {page}`53_lab_entropy` says why: an answer moves little where a fact is known, and also where the model hardly believes what it is told.
+# {page}`53_lab_entropy` says why: an answer moves little where a fact is known, and also where a model that knows nothing of it hardly believes what it is told.
 
 # %% covers=["PZ-T3", "PZ-T4"] shows=["run", "shipped"]
 ids = ["model", "label", "subject"]
@@ -160,7 +164,7 @@ stats.table(means, ["model", "measure"], "label")[[*rich_written.LABELS]]
 mine = facts[facts["model"].eq(shown)]
 how = {"index": "relation", "columns": "label", "values": "kl"}
 cells = mine.pivot_table(**how, aggfunc=["mean", "size"])
-cells.round(2).fillna("")
+cells.round(2).astype(object).fillna("")
 
 # %% [markdown]
 # **Pairs.** Means hide how much two classes overlap. So take each pair of a fact of one class and a fact of the other, and count how often the first
@@ -170,8 +174,6 @@ cells.round(2).fillna("")
 # %%
 def less_known(some: pd.DataFrame, measure: str, first: list, second: list):
     a, b = (some[some["label"].isin(each)] for each in (first, second))
-    if a.empty or b.empty:
-        return pd.DataFrame(columns=["estimate", "low", "high", "n"])
     wins = np.sign(np.subtract.outer(a[measure].values, b[measure].values))
     names = some["subject"].unique()
     at, to = (pd.Categorical(x["subject"], names).codes for x in (a, b))
@@ -247,11 +249,8 @@ tested = {
 }
 on = {} if chosen == decides else {"decided_on": "this run", "model": chosen}
 ends = ["estimate", "low", "high"]
-tested = {
-    key: each.assign(**on, **(each[ends] - 0.5))
-    for key, each in tested.items()
-    if len(each)
-}
+for key, row in tested.items():
+    tested[key] = row.assign(**on, **(row[ends] - 0.5))
 verdicts = answers.verdicts(tested)
 verdicts[["claim", "model", *ends, "verdict"]]
 
@@ -263,7 +262,7 @@ kl = means.query("measure == 'kl'").pivot(
     index="model", columns="label", values="estimate"
 )
 holds = {
-    "it knew the wrong one less": first["surprisal"].gt(0.5).all(),
+    "knew what it writes wrongly less": first["surprisal"].gt(0.5).all(),
     "by KL-divergence": first["surprisal"].gt(first["kl"]).all(),
     "the *lowest*": kl.idxmin(axis=1).eq("not").all(),
     "right of the dotted line in the first two": at.drop(last, level="pair")[

@@ -1,10 +1,11 @@
-"""The second paper's text follows from its tables, by a rule that it does not print."""
-
-import pandas as pd
+"""PZ-X2: the second paper's text follows from its tables, by a rule that it does not print."""
 
 from lkecore import papers
 
-TABLES = {3: ("pez_table3_kl_by_relation", "kl", 1.75), 4: ("pez_table4_entropy_by_relation", "", 1.5)}
+TABLES = {
+    3: ("pez_table3_kl_by_relation", "kl", 1.75),
+    4: ("pez_table4_entropy_by_relation", "", 1.5),
+}
 NEEDS_NONE, RESISTS = "lower_need_of_explicit_instillation", "more_resistant_to_hallucination"
 
 
@@ -48,4 +49,3 @@ def test_most_cells_of_both_tables_are_filled_and_the_same_ones():
         filled = table[table[table.columns[-1]].notna()]
         counts.append(set(map(tuple, filled[["model", "relation", "fact_class"]].to_numpy())))
     assert counts[0] == counts[1] and len(counts[0]) == 119
-    assert isinstance(table, pd.DataFrame) and len(table) <= 198

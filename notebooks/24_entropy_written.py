@@ -1,20 +1,20 @@
 # %% [markdown]
 # # Do models write what they know?
 #
-# **{glue:text}`name_shown` knew what it writes wrongly less than what it writes rightly: in {glue:text}`surprisal:.0%` of pairs by the surprisal of the
-# object, in {glue:text}`kl:.0%` by KL-divergence.**
+# **What models of the lab write wrongly they knew less than what they write rightly: in {glue:text}`surprisal_least:.0%` to {glue:text}`surprisal_most:.0%` of
+# pairs by the object's surprisal, in {glue:text}`kl_least:.0%` to {glue:text}`kl_most:.0%` by KL-divergence.**
 #
 # ```{glue:figure} fig-written-auroc
 # :name: fig-written-auroc
 # :alt: Three panels, one for each pair of classes; in each a row for every measure, and a mark with an interval for each model.
 #
-# What appears is known best by surprisal and rank, which lie right of the dotted line in the first two panels. By KL, unsaid facts look known best: it lies
-# left of the line in the last two. How often a fact of the first class looks less known than one of the second, ties half; lines: 95 % over subjects.
+# How often a fact of the first class looks less known than one of the second, ties half; lines: 95 % over subjects. Surprisal lies right of the dotted line
+# in the first two panels. By KL, which lies left of it in the last two, unsaid facts look known best.
 # ```
 #
 # Let a model write about somebody. Some facts it writes, some it leaves out, some it gets wrong. If a measure of knowledge is good for something, it
 # should tell beforehand which: then one would know which facts to put into the prompt. Here the models have read a world of ours, so that every
-# sentence that they write can be checked. Intervals of the two numbers: {glue:text}`between_surprisal` and {glue:text}`between_kl`.
+# sentence that they write can be checked.
 
 # %% [markdown]
 # ## What the paper claims
@@ -42,11 +42,9 @@ import numpy as np
 import pandas as pd
 
 from lkecore import answers, figures, papers, stats
-from lkecore.answers import lab, moved, rich
-from lkecore.errors import BadInput
-from lkecore.facts import rich_text, rich_written
-from lkecore.facts.rich_wordings import about, relations
+from lkecore.answers import lab, rich
 from lkecore.prompts.prompt import Prompt
+from lkecore.worlds import states, wordings, written
 
 figures.style()
 
@@ -57,14 +55,16 @@ figures.style()
 # also those that the text never tells.
 
 # %%
-kinds = {name: about(name).subjects for name in relations()}
-subjects = {}
+to_write = {}
 for world in lab.worlds(models):
-    states = rich_text.states(world).query("split == 'test'")
-    told = states[states["sentences"] >= least]
-    for kind, some in told.groupby(told["relation"].map(kinds)):
-        subjects[world, "paragraph", kind] = list(some["subject"].unique())
-{" ".join(key): len(names) for key, names in subjects.items()}
+    told = states(world).query("split == 'test' and sentences >= @least")
+    kinds = told["relation"].map(lambda name: wordings.about(name).subjects)
+    for kind, some in told.groupby(kinds):
+        to_write[world, "paragraph", kind] = [
+            Prompt(name, kind, name, name, (name,), ("",), 0)
+            for name in some["subject"].unique()
+        ]
+{" ".join(key): len(some) for key, some in to_write.items()}
 
 # %% [markdown]
 # ## Prompts
@@ -73,10 +73,7 @@ for world in lab.worlds(models):
 # `<s>`) or has written 60 tokens.
 
 # %%
-to_write = {
-    key: [Prompt(name, key[2], name, name, (name,), ("",), 0) for name in names]
-    for key, names in subjects.items()
-}
+this = "24_entropy_written"
 wrote = answers.write(
     models,
     answers.sample(to_write, sources, 40, by=lab.BY),
@@ -89,13 +86,11 @@ wrote = answers.write(
     reading=lambda rows: rows.drop(columns=["subject", "object"]),
     dtype=dtype,
 )
-this = "24_entropy_written"
-texts, _ = answers.shown(
-    f"{this}-written", wrote, sources, columns=["text"], least=0.9, dtype=dtype
-)
-shown = shown or texts["model"].iloc[0]
-some = texts[texts["model"].eq(shown)].head(4)
-answers.words((some["fact"] + some["text"]).to_frame("paragraph"))
+said = f"{this}-written"
+how = {"columns": ["text"], "least": 0.9, "dtype": dtype}
+texts, _ = answers.shown(said, wrote, sources, **how)
+whole = texts.assign(text=texts["fact"] + texts["text"])
+answers.words(whole[["model", "text"]].groupby("model").head(1))
 
 # %% [markdown]
 # ## Scores
@@ -105,18 +100,13 @@ answers.words((some["fact"] + some["text"]).to_frame("paragraph"))
 # the text told; it is *hallucinated* if the paragraph says only other objects of the relation; all others did *not* appear. No classifier is needed.
 
 # %%
-parts = {}
-for (model, world), part in texts.groupby(["model", "world"], sort=False):
-    whole = part.set_index("fact")["text"]
-    whole = (whole.index + whole).to_dict()
-    parts[model, world] = rich_written.labels(world, whole)
-became = pd.concat(parts, names=["model", "world"])
-became = became.reset_index(["model", "world"]).reset_index(drop=True)
-of = ["model", "world", "relation", "fact"]
-counts = pd.crosstab(became["model"], became["label"])
-if lost := {*rich_written.LABELS} - {*counts}:
-    raise BadInput(f"no fact is {min(lost)}: there are no pairs to compare")
-counts[[*rich_written.LABELS]]
+became = {
+    key: written.labels(key[1], some.set_index("fact")["text"])
+    for key, some in whole.groupby(["model", "world"], sort=False)
+}
+became = pd.concat(became, names=["model", "world"]).reset_index([0, 1])
+right, wrong, unsaid = written.LABELS
+pd.crosstab(became["model"], became["label"])[[right, wrong, unsaid]]
 
 # %% [markdown]
 # **How well each was known.** Measured at the blank, before and behind the statement of the fact, as on {page}`53_lab_entropy`: KL-divergence, the change of
@@ -124,16 +114,23 @@ counts[[*rich_written.LABELS]]
 # known. Facts with several true objects are left out, and objects that begin as another one of the relation does.
 
 # %% covers=["PZ-D3"] shows=["run", "shipped"]
-every = {name for names in subjects.values() for name in names}
+subjects = {p.subject for some in to_write.values() for p in some}
 its = {"n_shots": 0, "seed": seed, "leave_out": True}
-samples = rich.samples(models, [], lambda s: s["subject"].isin(every), **its)
-its = {"behind": ["explicit"], "dtype": dtype, "seed": seed}
-questions = moved.questions(samples, models, template, **its)
+sample = rich.samples(models, [], lambda s: s["subject"].isin(subjects), **its)
+its = {"dtype": dtype, "seed": seed}
+questions = {
+    (world, *key): some
+    for world, of in sample.items()
+    for key, some in answers.at_blanks(
+        models, of, [template], ["explicit"], **its
+    ).items()
+}
+by = ["world", *answers.READ_BY]
 ours = answers.ask_blanks(
     models,
-    answers.sample(questions, sources, 20, by=moved.KEY),
+    answers.sample(questions, sources, 20, by=by),
     "answers.parquet",
-    by=moved.KEY,
+    by=by,
     only=["kl", "entropy", "entropy_after", "rank", "surprisal"],
     dtype=dtype,
 )
@@ -141,6 +138,7 @@ rows, _ = answers.shown(this, ours, sources, dtype=dtype)
 rows = rows[~(rows["shared"].astype(bool) | rows["merged"].astype(bool))]
 rows = rows.assign(change=rows["entropy"] - rows["entropy_after"])
 measures = ["surprisal", "rank", "entropy", "change", "kl"]
+of = ["model", "world", "relation", "fact"]
 facts = rows.merge(became[[*of, "subject", "label"]], on=of)
 facts[[*of, "label", *measures]].head()
 
@@ -155,12 +153,13 @@ ids = ["model", "label", "subject"]
 long = facts.melt(ids, ["kl", "change", "surprisal"], "measure")
 how = {"value": "value", "over": "subject", "bounds": None, "seed": seed}
 means = stats.estimate(long, ["model", "measure", "label"], **how)
-stats.table(means, ["model", "measure"], "label")[[*rich_written.LABELS]]
+stats.table(means, ["model", "measure"], "label")[[right, wrong, unsaid]]
 
 # %% [markdown]
-# By relation, KL of one model; a cell without a fact is blank.
+# By relation, KL of one model: means, and of how many facts. A cell without a fact is blank.
 
 # %%
+shown = shown or facts["model"].iloc[0]
 mine = facts[facts["model"].eq(shown)]
 how = {"index": "relation", "columns": "label", "values": "kl"}
 cells = mine.pivot_table(**how, aggfunc=["mean", "size"])
@@ -173,31 +172,24 @@ cells.round(2).astype(object).fillna("")
 
 # %%
 def less_known(some: pd.DataFrame, measure: str, first: list, second: list):
-    a, b = (some[some["label"].isin(each)] for each in (first, second))
-    wins = np.sign(np.subtract.outer(a[measure].values, b[measure].values))
-    names = some["subject"].unique()
-    at, to = (pd.Categorical(x["subject"], names).codes for x in (a, b))
-    hits = np.zeros((len(names), len(names)))  # pairs won, by their subjects
-    np.add.at(hits, (at[:, None], to), (wins + 1) / 2)
-    many = [np.bincount(each, minlength=len(names)) for each in (at, to)]
+    a, b = (some["label"].isin(each).to_numpy() for each in (first, second))
+    values = some[measure].to_numpy()
+    wins = (np.sign(np.subtract.outer(values[a], values[b])) + 1) / 2
+    whose, names = pd.factorize(some["subject"])
     share = np.full(len(names), 1 / len(names))
-    draw = np.random.default_rng(seed).multinomial
-    times = draw(len(names), share, size=2000)
-    times = np.vstack([np.ones(len(names)), times])  # the data in row 0
-    won = (times @ hits * times).sum(axis=1)
-    drawn = pd.Series(won / (times @ many[0]) / (times @ many[1]))
-    return stats.interval(drawn).assign(n=len(names))
+    times = np.random.default_rng(seed).multinomial(len(names), share, 2000)
+    times = np.vstack([np.ones(len(names)), times])[:, whose]  # row 0: data
+    won = (times[:, a] @ wins * times[:, b]).sum(axis=1)
+    all_pairs = times[:, a].sum(axis=1) * times[:, b].sum(axis=1)
+    return stats.interval(pd.Series(won / all_pairs)).assign(n=len(names))
 
 
-right, wrong, unsaid = ([name] for name in rich_written.LABELS)
-pairs = {
-    "hallucinated, appeared": (wrong, right),
-    "not said, appeared": (unsaid, right),
-    "not said, hallucinated": (unsaid, wrong),
-}
+pairs = [(wrong, right), (unsaid, right), (unsaid, wrong)]
 found = {
-    (name, model, measure): less_known(part, measure, *two)
-    for name, two in pairs.items()
+    (f"{one}, {other}", model, measure): less_known(
+        part, measure, [one], [other]
+    )
+    for one, other in pairs
     for model, part in facts.groupby("model", sort=False)
     for measure in measures
 }
@@ -215,8 +207,9 @@ stats.table(aurocs, names[::2], "model")
 people = {"change": "change of entropy", "kl": "KL"}
 drawn = aurocs.assign(model=aurocs["model"].map(figures.called))
 drawn["measure"] = drawn["measure"].replace(people)
-look = {"label": "share of pairs", "height": 3.4, "aspect": 0.9, "across": True}
-grid = figures.marks(drawn, x="measure", hue="model", panel="pair", **look)
+look = {"label": "share of pairs", "height": 3.4, "aspect": 0.9}
+look |= {"x": "measure", "hue": "model", "panel": "pair", "across": True}
+grid = figures.marks(drawn, **look)
 for ax in grid.axes.flat:
     ax.axvline(0.5, color="grey", ls=":")
 figures.place(grid.figure, "fig-written-auroc", drawn)
@@ -229,9 +222,8 @@ figures.place(grid.figure, "fig-written-auroc", drawn)
 
 # %%
 printed = papers.table("pez_table3_kl_by_relation")
-printed = printed.pivot(
-    index=["model", "relation"], columns="fact_class", values="kl"
-)
+rows = ["model", "relation"]
+printed = printed.pivot(index=rows, columns="fact_class", values="kl")
 printed.dropna().groupby("model").agg(["mean", "size"]).round(2)
 
 # %% [markdown]
@@ -240,51 +232,36 @@ printed.dropna().groupby("model").agg(["mean", "size"]).round(2)
 
 # %%
 decides = "lab:rich-3/2m"
-chosen = decides if decides in set(facts["model"]) else shown
-part = facts[facts["model"].eq(chosen)]
+on = {"decided_on": "this run", "model": shown} if shown != decides else {}
 tested = {
-    "PZ-hallucinated-kl": less_known(part, "kl", wrong, right),
-    "PZ-hallucinated-surprisal": less_known(part, "surprisal", wrong, right),
-    "PZ-unsaid-kl": less_known(part, "kl", unsaid, wrong + right),
+    "PZ-hallucinated-kl": ("kl", [wrong], [right]),
+    "PZ-hallucinated-surprisal": ("surprisal", [wrong], [right]),
+    "PZ-unsaid-kl": ("kl", [unsaid], [wrong, right]),
 }
-on = {} if chosen == decides else {"decided_on": "this run", "model": chosen}
 ends = ["estimate", "low", "high"]
-for key, row in tested.items():
+for key, (measure, one, other) in tested.items():
+    row = less_known(mine, measure, one, other)
     tested[key] = row.assign(**on, **(row[ends] - 0.5))
 verdicts = answers.verdicts(tested)
 verdicts[["claim", "model", *ends, "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
-at = aurocs.set_index(names)["estimate"].unstack("measure")
-up, _, last = pairs
-first = at.xs(up)
-kl = means.query("measure == 'kl'").pivot(
-    index="model", columns="label", values="estimate"
-)
+at = aurocs.set_index(names)["estimate"].unstack(["pair", "measure"])
+first, second, third = (at[f"{one}, {other}"] for one, other in pairs)
+s, kl = first["surprisal"], first["kl"]
 holds = {
-    "knew what it writes wrongly less": first["surprisal"].gt(0.5).all(),
-    "by KL-divergence": first["surprisal"].gt(first["kl"]).all(),
-    "the *lowest*": kl.idxmin(axis=1).eq("not").all(),
-    "right of the dotted line in the first two": at.drop(last, level="pair")[
-        ["surprisal", "rank"]
-    ]
-    .gt(0.5)
-    .all(axis=None),
-    "left of the line in the last two": at["kl"]
-    .drop(up, level="pair")
-    .lt(0.5)
-    .all(),
+    "knew less": s.gt(0.5).all(),
+    "by KL-divergence": s.min() > kl.max(),
+    "right of the dotted line": second["surprisal"].gt(0.5).all(),
+    "left of it": max(second["kl"].max(), third["kl"].max()) < 0.5,
 }
 figures.sentence(holds if sources else {})
-own = aurocs[aurocs["model"].eq(shown) & aurocs["pair"].eq(up)]
-own = {row["measure"]: row for _, row in own.iterrows()}
 figures.findings(
-    name_shown=figures.called(shown),
-    surprisal=own["surprisal"]["estimate"],
-    kl=own["kl"]["estimate"],
-    between_surprisal=stats.said(own["surprisal"], percent=True),
-    between_kl=stats.said(own["kl"], percent=True),
-    effect=f"surprisal {stats.said(own['surprisal'])}, KL {stats.said(own['kl'])}",
+    surprisal_least=s.min(),
+    surprisal_most=s.max(),
+    kl_least=kl.min(),
+    kl_most=kl.max(),
+    effect=f"surprisal {s[shown]:.2f}, KL {kl[shown]:.2f}",
     asked=f"{figures.called(shown)}, facts about subjects that it wrote on",
 )
 
@@ -297,13 +274,9 @@ figures.findings(
 # One number again, by a plain loop over pairs:
 
 # %%
-lists = {key: p["surprisal"].tolist() for key, p in mine.groupby("label")}
-one, other = lists.get("hallucinated", []), lists.get("appeared", [])
+one, other = (mine.query("label == @x")["surprisal"] for x in (wrong, right))
 won = sum((a > b) + (a == b) / 2 for a in one for b in other)
-if one and other:
-    again = aurocs[aurocs["model"].eq(shown)].set_index(names[::2])
-    again = again.loc[("hallucinated, appeared", "surprisal"), "estimate"]
-    assert abs(won / len(one) / len(other) - again) < 1e-9
+assert abs(won / len(one) / len(other) - s[shown]) < 1e-9
 
 # %% [markdown]
 # ## Try it

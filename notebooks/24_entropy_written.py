@@ -43,6 +43,7 @@ import pandas as pd
 
 from lkecore import answers, figures, papers, stats
 from lkecore.answers import lab, rich
+from lkecore.errors import BadInput
 from lkecore.prompts.prompt import Prompt
 from lkecore.worlds import states, wordings, written
 
@@ -101,11 +102,15 @@ answers.words(whole[["model", "text"]].groupby("model").head(1))
 
 # %%
 became = {
-    key: written.labels(key[1], some.set_index("fact")["text"])
+    key: written.labels(
+        key[1], dict(zip(some["fact"], some["text"], strict=True))
+    )
     for key, some in whole.groupby(["model", "world"], sort=False)
 }
 became = pd.concat(became, names=["model", "world"]).reset_index([0, 1])
 right, wrong, unsaid = written.LABELS
+if lost := {*written.LABELS} - {*became["label"]}:
+    raise BadInput(f"no fact is {min(lost)}: there are no pairs to compare")
 pd.crosstab(became["model"], became["label"])[[right, wrong, unsaid]]
 
 # %% [markdown]
@@ -117,14 +122,11 @@ pd.crosstab(became["model"], became["label"])[[right, wrong, unsaid]]
 subjects = {p.subject for some in to_write.values() for p in some}
 its = {"n_shots": 0, "seed": seed, "leave_out": True}
 sample = rich.samples(models, [], lambda s: s["subject"].isin(subjects), **its)
-its = {"dtype": dtype, "seed": seed}
-questions = {
-    (world, *key): some
-    for world, of in sample.items()
-    for key, some in answers.at_blanks(
-        models, of, [template], ["explicit"], **its
-    ).items()
-}
+questions = {}
+for world, its in sample.items():
+    at = [models, its, [template], ["explicit"]]
+    made = answers.at_blanks(*at, dtype=dtype, seed=seed)
+    questions |= {(world, *key): some for key, some in made.items()}
 by = ["world", *answers.READ_BY]
 ours = answers.ask_blanks(
     models,
@@ -261,8 +263,6 @@ figures.findings(
     surprisal_most=s.max(),
     kl_least=kl.min(),
     kl_most=kl.max(),
-    effect=f"surprisal {s[shown]:.2f}, KL {kl[shown]:.2f}",
-    asked=f"{figures.called(shown)}, facts about subjects that it wrote on",
 )
 
 # %% [markdown]

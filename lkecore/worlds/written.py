@@ -50,9 +50,12 @@ def read(spec: str, texts: Sequence[str]) -> pd.DataFrame:
             raise BadInput(f"text {number + 1} of {len(texts)} is empty; there is nothing to read")
         pieces, at, sentence = PIECES.split(text.strip()), 0, 0
         while at < len(pieces):
-            tried = [" ".join(pieces[at : at + n]) for n in range(1, _longest() + 1)]
-            found = [(n, fact) for n, each in enumerate(tried, 1) for fact in _facts(spec, each)]
-            n, fact = found[0] if found else (1, ("", "", ""))
+            found = (
+                (n, fact)
+                for n in range(1, _longest() + 1)
+                for fact in _facts(spec, " ".join(pieces[at : at + n]))
+            )
+            n, fact = next(found, (1, ("", "", "")))
             if pieces[at].endswith((".", "?")):
                 rows.append((number, sentence, *fact))
             at, sentence = at + n, sentence + 1

@@ -7,7 +7,6 @@ any judge: a sentence counts if it is one of the templates, filled with a subjec
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -18,19 +17,9 @@ from lkecore.worlds.wordings import about, relations
 from lkecore.worlds.world import world
 
 SLOTS = re.compile(r"\[[XY]\]")
-# A template may be of several pieces, as in "Question: Who wrote it? Answer: Kelmo."
 PIECES = re.compile(r"(?<=[.?]) ")
+LONGEST = 2  # pieces of a template: "Question: Who wrote it? Answer: Kelmo."
 APPEARED, HALLUCINATED, NOT = LABELS = ("appeared", "hallucinated", "not")
-
-
-class Form(NamedTuple):
-    """A template in three parts, between which its subject and its object stand."""
-
-    relation: str
-    begin: str
-    middle: str
-    end: str
-    subject_first: bool
 
 
 def read(spec: str, texts: Sequence[str]) -> pd.DataFrame:
@@ -52,7 +41,7 @@ def read(spec: str, texts: Sequence[str]) -> pd.DataFrame:
         while at < len(pieces):
             found = (
                 (n, fact)
-                for n in range(1, _longest() + 1)
+                for n in range(1, LONGEST + 1)
                 for fact in _facts(spec, " ".join(pieces[at : at + n]))
             )
             n, fact = next(found, (1, ("", "", "")))
@@ -92,37 +81,31 @@ def _facts(spec: str, sentence: str) -> list[tuple[str, str, str]]:
     """(relation, subject, object) of a sentence, by each template that fits it; several may."""
     names, subjects, objects = _names(spec)
     found = []
-    for form in _forms():
-        begin, end = len(form.begin), len(sentence) - len(form.end)
-        if not (sentence.startswith(form.begin) and sentence.endswith(form.end)):
+    for relation, begin, middle, close, subject_first in _forms():
+        start, end = len(begin), len(sentence) - len(close)
+        if not (sentence.startswith(begin) and sentence.endswith(close)):
             continue
-        at = sentence.find(form.middle, begin + 1)
-        while 0 < at < end - len(form.middle):
-            pair = sentence[begin:at], sentence[at + len(form.middle) : end]
+        at = sentence.find(middle, start + 1)
+        while 0 < at < end - len(middle):
+            pair = sentence[start:at], sentence[at + len(middle) : end]
             one, other = (names.get(name, name) for name in pair)
-            subject, object_ = (one, other) if form.subject_first else (other, one)
-            if subject in subjects[form.relation] and object_ in objects[form.relation]:
-                found.append((form.relation, subject, object_))
-            at = sentence.find(form.middle, at + 1)
+            subject, object_ = (one, other) if subject_first else (other, one)
+            if subject in subjects[relation] and object_ in objects[relation]:
+                found.append((relation, subject, object_))
+            at = sentence.find(middle, at + 1)
     return found
 
 
 @functools.cache
-def _forms() -> tuple[Form, ...]:
+def _forms() -> list[tuple[str, str, str, str, bool]]:
+    """(relation, what stands before, between and behind the names, whether the subject comes first)."""
     found = []
     for relation in relations():
         for template in about(relation).templates:
             begin, middle, end = SLOTS.split(template)
             first = template.index("[X]") < template.index("[Y]")
-            found.append(Form(relation, begin, middle, f"{end}.", first))
-    return tuple(found)
-
-
-@functools.cache
-def _longest() -> int:
-    """Of how many pieces a template is, at most."""
-    whole = [f"{form.begin}X{form.middle}Y{form.end}" for form in _forms()]
-    return max(len(PIECES.split(each)) for each in whole)
+            found.append((relation, begin, middle, f"{end}.", first))
+    return found
 
 
 @functools.lru_cache(maxsize=8)

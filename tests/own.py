@@ -10,7 +10,7 @@ PAGES = [
     "15_iclke_agreement", "16_iclke_size", "18_iclke_confidence",
     "18_iclke_stands", "19_iclke_generation",
     "20_entropy_rank", "21_entropy_accuracy",
-    "22_entropy_instilled",
+    "22_entropy_instilled", "24_entropy_written", "25_entropy_judge",
     "30_xtraeval_extraction", "31_xtraeval_task", "32_xtraeval_training", "33_xtraeval_shift",
     "34_xtraeval_gaps",
     "40_belief_wording", "41_belief_contexts", "42_belief_sure", "43_belief_bias", "44_belief_coverage",

@@ -357,6 +357,19 @@ def test_both_a_tokenizer_s_and_a_config_s_end_token_count():
     assert ask(model(net, tokenizer=tokenizer), ["a"])["text"].tolist() == ["b"]
 
 
+def test_a_special_token_that_stop_names_ends_an_output_and_no_other_does():
+    """The token in front of a text, with which a model without an end token begins the next one."""
+    tokenizer = fused(helpers.char_tokenizer())
+    tokenizer.bos_token = "d"
+    net = chain(tokenizer, ids_of("abcdef"))
+    lm = model(net, tokenizer=tokenizer)
+    [row] = ask(lm, ["a"], stop="d", max_new_tokens=5).itertuples()
+    assert (row.text, row.n_tokens, row.stopped) == ("bc", 3, True)
+    for stop in (None, "\n"):
+        [row] = ask(lm, ["a"], stop=stop, max_new_tokens=5).itertuples()
+        assert (row.n_tokens, row.stopped) == (5, False)
+
+
 @pytest.mark.parametrize("make", [byte_level_bpe, metaspace_bpe])
 @pytest.mark.parametrize(
     ("context", "answer"),

@@ -63,9 +63,10 @@ def generate(
 
     Samples are drawn from the whole vocabulary at ``temperature``, without top-k or top-p (BL-Q9).
     An output ends with the first token that holds ``stop`` (a newline, BL-Q8; None: no text ends it),
-    with the model's end token, or after ``max_new_tokens``. The draws depend on ``seed``, the
-    context's tokens and ``max_new_tokens``, not on what else is asked: the same context asked twice
-    gets the same samples.
+    with the model's end token, or after ``max_new_tokens``. ``stop`` may name a special token, which is in
+    no text: models of the lab begin the next document with ``<s>``, and have no end token. The draws
+    depend on ``seed``, the context's tokens and ``max_new_tokens``, not on what else is asked: the same
+    context asked twice gets the same samples.
 
     A row for each output, contexts in order: ``context``, ``sample`` (from 0), ``text`` (what stands
     before ``stop``), ``logprob`` (nats: that the model, at temperature 1, says just these tokens, the
@@ -237,7 +238,7 @@ def _grow(model: Model, asked: _Asked, block: Sequence[_Output], growth: Growth)
     for output in block:
         output.begin = output.node = tree.add(asked.rows[output.prompt])
     logits = growth.begin(tree, sorted({output.node for output in block}))
-    ends = _end_tokens(model)
+    ends = _end_tokens(model, asked.stop)
     live = list(block)
     for step in range(asked.max_new_tokens):
         at: dict[int, list[_Output]] = {}
@@ -308,10 +309,12 @@ def _text(tokenizer: Any, ids: Sequence[int]) -> str:
     return tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
 
-def _end_tokens(model: Model) -> set[int]:
-    """The tokens with which a model says that it has finished."""
-    settings = getattr(model.network, "generation_config", None)
-    named = [model.tokenizer.eos_token_id, getattr(settings, "eos_token_id", None)]
+def _end_tokens(model: Model, stop: str | None) -> set[int]:
+    """The tokens with which a model says that it has finished, and the special token ``stop``."""
+    tokenizer, settings = model.tokenizer, getattr(model.network, "generation_config", None)
+    named = [tokenizer.eos_token_id, getattr(settings, "eos_token_id", None)]
+    if stop in tokenizer.all_special_tokens:
+        named.append(tokenizer.convert_tokens_to_ids(stop))
     return {
         n for ids in named if ids is not None for n in (ids if isinstance(ids, list) else [ids])
     }

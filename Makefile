@@ -117,6 +117,7 @@ bench-gpu: $(PEERS_READY)
 
 lab: $(READY)
 	@echo "training the models whose weights ship anew (two hours and a half; what was trained before is reused)"
+	@$(PY) tools/plain_worlds.py lab:book-1
 	@$(PY) tools/lab_weights.py $(ARGS)
 
 # The peers have an environment of their own: what they need is no business of lkecore's.

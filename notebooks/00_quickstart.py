@@ -56,10 +56,10 @@ import torch
 from matplotlib import pyplot as plt
 
 from lkecore import facts, figures, models, prompts, runs, stats
-from lkecore.metrics import choice as iclke
-from lkecore.metrics import rules
 from lkecore.scores.tokens import common_prefix
 from lkecore.scores.tree import option_logprobs
+from lkecore.stats import choice as iclke
+from lkecore.stats import rules
 
 figures.style()
 

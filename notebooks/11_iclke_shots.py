@@ -52,9 +52,8 @@ dtype: str = "float32"
 import numpy as np
 import pandas as pd
 
-from lkecore import answers, figures, prompts, stats
+from lkecore import answers, facts, figures, prompts, stats
 from lkecore.answers import rules
-from lkecore.facts import pool
 
 figures.style()
 
@@ -64,9 +63,19 @@ figures.style()
 # The facts are divided once: a *pool* to draw examples from, and test facts. All draws ask the same test facts with the
 # same options, so two draws differ in their examples and in nothing else.
 
+
 # %%
-size = {"n_pool": n_pool, "n_facts": n_facts, "n_options": n_options}
-sample = {r: pool.draw(fact_set, r, **size, seed=seed) for r in relations}
+def pool_of(name: str) -> facts.Drawn:
+    """Facts to draw examples from, as `train`, and some others to ask."""
+    of = facts.load(fact_set, name)
+    train, test = facts.divide(of, n_train=n_pool, n_test=max(400, n_facts))
+    asked = facts.draw_facts(test, n_facts, seed)
+    n = min(n_options, facts.max_options(of))
+    options = facts.draw_options(asked, of.objects, n, seed)
+    return facts.Drawn(of, (), asked, tuple(options), train, test)
+
+
+sample = {name: pool_of(name) for name in relations}
 for name, of in sample.items():
     among = f"{len(of.facts)} to ask, among {len(of.options[0])}"
     print(f"{name}: {len(of.train)} to show, {among}")

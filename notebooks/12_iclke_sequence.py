@@ -52,8 +52,11 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from lkecore import answers, facts, figures, stats
-from lkecore.prompts import probes
+from lkecore import answers, facts, figures, prompts, stats
+from lkecore.answers.questions import digests
+from lkecore.errors import BadInput
+from lkecore.scores import tree
+from lkecore.stats import sequence
 
 figures.style()
 
@@ -91,27 +94,41 @@ if there < n_pairs:  # shorter sequences, in proportion
     n_behind = max(1, n_behind * there // n_pairs)
     n_pairs = there
     print(f"As many as there are: {there} pairs, {n_behind} behind a block")
-of_relation = {
-    name: probes.draw_probes(
-        whole.facts,
-        whole.facts,
-        invented,
-        n_pairs=n_pairs,
-        n_draws=n_draws,
-        share_replaced=share_replaced,
-        n_first=n_first,
-        n_behind=n_behind,
-        seed=seed,
+if n_draws < 1 or n_first > n_pairs // 2:
+    raise BadInput(
+        f"n_draws {n_draws}, n_first {n_first}: 1 or more, and half of the pairs at most"
     )
-    for name, whole in known.items()
-}
-five = next(iter(of_relation.values()))[seed]
+if unknown := set(estimators) - set(prompts.SEPARATORS):
+    raise BadInput(f"estimators {sorted(unknown)}: these write no sequence")
+
+
+def pieces_of(
+    estimator: str, five: list[prompts.Probe]
+) -> list[tuple[str, ...]]:
+    """Sequences in the format of an estimator, a subject and an object in turn."""
+    inside, between = prompts.SEPARATORS[estimator]
+    how = {"pair_separator": inside, "shot_separator": between}
+    return [prompts.pair_pieces(probe.pairs, **how) for probe in five]
+
+
+made = {}
+for name, whole in known.items():
+    for draw in range(seed, seed + n_draws):
+        made[name, draw] = prompts.probes(
+            facts.draw_shots(whole.facts, n_pairs, draw),
+            whole.facts,
+            round(share_replaced * n_pairs),
+            invented,
+            n_behind=n_behind,
+            seed=draw,
+        )
+five = next(iter(made.values()))
 for each in five[1:]:
     at = each.replaced[0]
     print(f"{each.kind:10}{each.arrangement:12}pair {at + 1:3}: ", end="")
     print(each.pairs[at].subject, each.pairs[at].object, sep=", ")
 for name in estimators:
-    print(f"{name}: {''.join(probes.pieces_of(name, five)[0][:6])!r}")
+    print(f"{name}: {''.join(pieces_of(name, five)[0][:6])!r}")
 
 # %% [markdown]
 # ## Scores
@@ -120,10 +137,26 @@ for name in estimators:
 # not shared among options, as {term}`confidence` is: there is no {term}`chance`, and a model that has no idea comes near zero. `state` says whether a
 # pair is right or replaced, and `distance` how many pairs behind the last replaced one it is.
 
+
 # %%
+def read() -> pd.DataFrame:
+    """A row for each pair of each sequence that a model has read."""
+    parts = {}
+    for model in models:
+        lm = answers.opened(model, dtype)
+        for (name, draw), five in made.items():
+            for estimator in estimators:
+                pieces = pieces_of(estimator, five)
+                pairs = sequence.answers(five, tree.piece_logprobs(lm, pieces))
+                [question] = digests(pieces)
+                pairs = pairs.assign(question=question)
+                parts[model, name, draw, estimator] = pairs
+    key = ["model", "relation", "draw", "estimator"]
+    return pd.concat(parts, names=key).reset_index(key).reset_index(drop=True)
+
+
 this = "12_iclke_sequence"
-made = dict.fromkeys(models, of_relation)
-ours = answers.ask_pairs(made, estimators, "answers.parquet", dtype=dtype)
+ours = answers.once(read, "answers.parquet")
 every, first = answers.shown(this, ours, sources, dtype=dtype)
 every["relation"] = every["relation"].fillna("one relation")
 every["probability"] = np.exp(every["logprob"])

@@ -226,20 +226,19 @@ apart
 # line for each pair. So we know what a {term}`lab model` has read. On facts that only lists told, 16 times and more:
 
 # %%
-from lkecore.facts import world, world_text
+from lkecore.worlds import plain
 
 told = pd.DataFrame()
 if sources:
     spec = "lab:book-1"
     told = answers.results(this).query("fact_set == @spec and part == 'format'")
-    truth = world.states(spec).query("state == 'planted' and form == 'list'")
+    truth = plain.states(spec).query("state == 'planted' and form == 'list'")
     often = truth.loc[truth["occurrences"] >= 16, "fact"]
     told = told[told["fact"].isin(often)].copy()
-    text = "\n".join(world_text.documents(world.world(spec)))
-    known = {a: a in text for a in told["pair_separator"].unique()}
+    known = told["pair_separator"].isin([inside for inside, _ in plain.LISTS])
     words_of = {True: "sign known", False: "new sign inside"}
-    told["format"] = told["pair_separator"].map(known).map(words_of)
-    for a, b in world_text.LISTS:
+    told["format"] = known.map(words_of)
+    for a, b in plain.LISTS:
         same = told["pair_separator"].eq(a) & told["shot_separator"].eq(b)
         told.loc[same, "format"] = "its text has such"
     told = told.pivot_table("correct", "model", "format").astype(float)

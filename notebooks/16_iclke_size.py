@@ -385,7 +385,8 @@ if "iclke-colon" in twice:
 # ````{solution-end}
 # ````
 #
-# To compare models of your own, put this into `params/mine.yaml`, then run `lke run params/mine.yaml`. With `sources: []` the numbers of
+# To compare models of your own, put this into `params/mine.yaml`, then run `python tools/plain_worlds.py lab:book-2`, whose text they are
+# trained on, and `lke run params/mine.yaml`. With `sources: []` the numbers of
 # the page are those of your run.
 #
 # ```yaml

@@ -49,7 +49,7 @@ dtype: str = "float32"
 import pandas as pd
 
 from lkecore import answers, facts, figures, prompts, stats
-from lkecore.metrics import choice
+from lkecore.stats import choice
 
 figures.style()
 

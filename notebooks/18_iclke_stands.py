@@ -45,12 +45,18 @@ seed: int = 0  # draws shots, facts and options
 dtype: str = "float32"
 
 # %% tags=["hide-input"]
+from collections import Counter
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from lkecore import answers, facts, figures, papers, prompts, stats
 from lkecore.answers import rules
-from lkecore.facts.offers import check, offered, uses_of
+from lkecore.errors import BadInput
+from lkecore.facts.fact import text_digest
+from lkecore.facts.sample import distractors
+from lkecore.facts.tables import composed, fold
 
 figures.style()
 
@@ -63,14 +69,53 @@ figures.style()
 # and of companies). A {term}`cue` gives an object away: it shares a word with the subject, or no other option is more often the
 # object of a shot.
 
+
+# %%
+places = {}  # of a name: the relations in which it stands, and the side
+for relation in facts.relations(fact_set):
+    for fact in facts.load(fact_set, relation).facts:
+        for side, name in enumerate([fact.subject, fact.object]):
+            places.setdefault(fold(name), set()).add((relation, side))
+
+
+def offered(of: facts.Drawn, offer: str) -> facts.Drawn:
+    """As many wrong options of each fact, those nearest its object; ties by lot."""
+    if offer == "random":
+        return of
+    often = Counter(fold(fact.object) for fact in of.relation.facts)
+
+    def apart(a: str, b: str) -> float:
+        if offer == "length":
+            return abs(len(composed(a)) - len(composed(b)))
+        if offer == "frequency":
+            return abs(often[fold(a)] - often[fold(b)])
+        a, b = places[fold(a)], places[fold(b)]
+        return 1 - len(a & b) / np.sqrt(len(a) * len(b))  # 1 - cosine
+
+    made = []
+    for fact, options in zip(of.facts, of.options, strict=True):
+        pool = distractors(fact, of.relation.objects)
+        lot = int(text_digest(offer, fact.relation, fact.id)[:16], 16)
+        rng = np.random.default_rng([seed, lot])
+        far = [apart(fact.object, name) for name in pool]
+        order = np.lexsort([rng.random(len(pool)), far])[: len(options) - 1]
+        names = [fact.object, *(pool[i] for i in order)]
+        made.append(tuple(names[i] for i in rng.permutation(len(names))))
+    return replace(of, options=tuple(made))
+
+
 # %% covers=["IC-D3"]
-check(offers)
+ways = ["random", "frequency", "length", "use"]
+if offers[:1] != ["random"] or sorted(offers) != sorted({*offers} & {*ways}):
+    raise BadInput(f"offers {offers}: random first, then others of {ways}")
 n_shots = prompts.pairs_shown(estimators, n_shots)
 size = {"n_shots": n_shots, "n_facts": n_facts, "n_options": n_options}
 sample = facts.draw(fact_set, relations, **size, seed=seed, take_fewer=True)
 print(facts.fewer(sample, **size))
-uses = uses_of(fact_set)
-samples = {name: offered(sample, name, uses=uses, seed=seed) for name in offers}
+samples = {
+    offer: {name: offered(of, offer) for name, of in sample.items()}
+    for offer in offers
+}
 cues = pd.concat(
     rules.cues(each, kept=False).assign(offer=name)
     for name, each in samples.items()

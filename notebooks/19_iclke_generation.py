@@ -48,6 +48,7 @@ import pandas as pd
 
 from lkecore import answers, facts, figures, prompts, stats
 from lkecore.answers import rules, written
+from lkecore.errors import BadInput
 
 figures.style()
 
@@ -71,10 +72,19 @@ facts.overview(sample, n_options=n_options, n_facts=n_facts)
 # says with its examples in what form it wants an answer. A template says nothing on where to stop.
 
 # %%
-questions = {
-    (fact_set, *key): some
-    for key, some in prompts.of_kinds(sample, kinds).items()
-}
+questions = {}
+for kind in kinds:
+    for name, of in sample.items():
+        estimators = [kind]
+        if kind in ("hgp", "mmp"):  # stands for all that a relation has of it
+            has = prompts.templates_of(of.relation)
+            estimators = [each for each in has if each.startswith(f"{kind}-")]
+        if not estimators:
+            raise BadInput(f"relation {name} has no {kind} in Table 5")
+        about = of.relation, of.shots, of.facts, of.options
+        for each in estimators:
+            key = fact_set, kind, each, name
+            questions[key] = prompts.asking(each, *about)
 to_write = {key: some[:n_written] for key, some in questions.items()}
 for (_, _, estimator, name), some in questions.items():
     if name == next(iter(sample)):

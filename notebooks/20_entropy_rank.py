@@ -49,7 +49,7 @@ import pandas as pd
 
 from lkecore import answers, facts, figures, papers, runs, stats
 from lkecore.errors import BadInput
-from lkecore.metrics import shift
+from lkecore.stats import shift
 
 figures.style()
 

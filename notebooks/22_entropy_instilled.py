@@ -37,6 +37,7 @@ relations: list[str] = ["residence", "instrument", "company_language"]
 template: str = "template-1"  # of question, statement and lesson
 templates: str = ""  # a table of templates, for relations without any
 n_facts: int = 12  # facts asked in each relation
+often: int = 16  # times at least that a world's text told them
 n_taught: int = 2  # of these that are taught as well
 optimizer: str = "sgd"  # sgd or adamw
 rate: float = 0.003  # learning rate
@@ -50,10 +51,11 @@ dtype: str = "float32"  # half precision rounds a lesson away
 import numpy as np
 import pandas as pd
 
-from lkecore import answers, facts, figures, prompts, runs, stats
-from lkecore.answers import taught
-from lkecore.facts import worlds
+from lkecore import answers, facts, figures, prompts, runs, stats, worlds
+from lkecore.answers import rich
+from lkecore.errors import BadInput
 from lkecore.prompts import given
+from lkecore.tasks import instill
 
 figures.style()
 
@@ -66,9 +68,10 @@ figures.style()
 
 # %%
 among = None
-if worlds.is_rich(fact_set):  # told 16 times and more, and their controls
+if worlds.is_rich(fact_set):  # told often, and their controls
     states = worlds.states(fact_set)
-    some = taught.asked(states) & states["n_objects"].eq(1)
+    told = states["state"].eq("planted") & states["occurrences"].ge(often)
+    some = rich.or_controls(states, told) & states["n_objects"].eq(1)
     among = set(states.loc[some & states["split"].eq("test"), "fact"])
 size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2}
 drawn = {**size, "take_fewer": True, "leave_out": True, "seed": seed}
@@ -95,10 +98,16 @@ kinds = prompts.INSTILLATIONS
 questions = answers.at_blanks(
     models, sample, [template], kinds, dtype=dtype, seed=seed
 )
-recipe = taught.recipe(
-    models, optimizer, rate, at=at, steps=steps, dtype=dtype, n=n_taught
+if at != sorted({*at}) or min(at, default=0) < 1 or steps not in at:
+    raise BadInput(f"at {at}: must rise from 1 or more, and have steps {steps}")
+if n_taught < 0:
+    raise BadInput(f"n_taught {n_taught}: must be 0 or more")
+recipe, lesson = (
+    instill.Recipe(at[-1], rate, optimizer),
+    f"{optimizer} {rate:g}",
 )
-lesson = taught.lesson(recipe, at=at, steps=steps)
+for name in models if n_taught else ():  # before the first is asked
+    instill.check(answers.opened(name, dtype), recipe)
 lessons = {
     (reader, name, lesson, relation): [each.asked for each in some[:n_taught]]
     for (reader, name, kind, relation), some in questions.items()

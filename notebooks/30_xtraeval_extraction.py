@@ -50,8 +50,7 @@ dtype: str = "float32"
 import numpy as np
 import pandas as pd
 
-from lkecore import answers, facts, figures, papers, stats
-from lkecore.facts import worlds
+from lkecore import answers, facts, figures, papers, stats, worlds
 from lkecore.tasks import extraction
 from lkecore.train.finetune import Recipe
 

@@ -44,8 +44,8 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from lkecore import answers, facts, figures, papers, stats
-from lkecore.facts import filters, worlds
+from lkecore import answers, facts, figures, papers, stats, worlds
+from lkecore.facts import filters
 from lkecore.facts import wordings as words
 from lkecore.facts.tables import fold
 from lkecore.prompts import contexts

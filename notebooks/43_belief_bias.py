@@ -46,8 +46,8 @@ dtype: str = "float32"
 import numpy as np
 import pandas as pd
 
-from lkecore import answers, facts, figures, papers, stats
-from lkecore.facts import filters, worlds
+from lkecore import answers, facts, figures, papers, stats, worlds
+from lkecore.facts import filters
 from lkecore.facts import wordings as templates
 from lkecore.prompts import contexts
 from lkecore.scores import blanks

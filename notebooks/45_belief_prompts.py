@@ -43,9 +43,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from lkecore import answers, facts, figures, papers, stats
+from lkecore import answers, facts, figures, papers, stats, worlds
 from lkecore.errors import BadInput
-from lkecore.facts import filters, worlds
+from lkecore.facts import filters
 from lkecore.facts import wordings as words
 from lkecore.facts.tables import fold
 from lkecore.prompts import contexts

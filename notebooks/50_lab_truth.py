@@ -54,9 +54,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import answers, figures, prompts, runs, stats
-from lkecore.answers import lab, rules
-from lkecore.facts import world_text
-from lkecore.metrics import planted
+from lkecore.answers import lab, rules, truth
 from lkecore.models import lab as models_of_lab
 
 figures.style()
@@ -114,11 +112,7 @@ questions = answers.sample(questions, sources, by=lab.BY)
 ours = answers.ask(
     models, questions, "answers.parquet", **lab.BESIDE, dtype=dtype
 )
-every = ours
-if sources:
-    ships = answers.results(this)
-    answers.agree(ours, ships, this, dtype=dtype)
-    every = ships.query("source in @sources")
+every, _ = answers.shown(this, ours, sources, dtype=dtype)
 every = lab.labelled(every)
 every["size"] = every["model"].str.partition("/")[2]
 answers.words(answers.columns(every))
@@ -184,7 +178,7 @@ twins = every["size"].str.endswith("-unplanted")
 some = every[twins | every["size"].eq(sizes[-1])]
 pairs = lab.planted_pairs(some[some["state"] != "mislearned"])
 once = pairs[pairs["exposures"] >= often]
-once = planted.each_control_once(once, ["form"], seed=seed)
+once = truth.each_control_once(once, ["form"], seed=seed)
 sure = once.groupby(["world", "size", "estimator", "form"])
 sure = sure[["confidence_gold", "control"]].apply(auroc).rename("auroc")
 runs.keep(sure.reset_index(), "auroc.csv")
@@ -203,12 +197,10 @@ luck.unstack("world").round(4)
 # both columns. Facts told in a wording that was not asked are left out:
 
 # %%
-wordings = pd.concat(
-    world_text.wordings(world).assign(world=world)
-    for world in known["world"].unique()
-).rename(columns={"template": "estimator", "told": "own"})
+own = lab.states(known["world"].unique())[["world", "fact", "templates"]]
 one = known[known["form"].eq("sentence") & known["wording"].eq("one")]
-one = one.merge(wordings, on=["world", "fact", "estimator"])
+one = one.merge(own, on=["world", "fact"])  # each has one template
+one["own"] = one["estimator"].eq("template-" + one["templates"])
 seen = ["template-1", "template-2", "template-3", "template-4"]
 one = one[one["estimator"].isin(seen)].astype({"correct": float})
 ways = one.groupby(["world", "fact", "own"])["correct"].mean().unstack()
@@ -285,7 +277,7 @@ rises = rising[many].groupby("world")["correct"].mean()
 rises -= rising[few].groupby("world")["correct"].mean()
 told_of_others = pairs[pairs["size"].str.endswith("-unplanted")]
 told_of_others = told_of_others[told_of_others["estimator"] == space]
-lot = planted.each_control_once(told_of_others, [], seed=seed)
+lot = truth.each_control_once(told_of_others, [], seed=seed)
 twin = pd.Series({of: auroc(part) for of, part in lot.groupby("world")})
 by_world = {
     "LAB-list-auroc": sure.xs((sizes[-1], space, "list"), level=[1, 2, 3]),
@@ -406,7 +398,8 @@ missed.groupby("form").mean().round(2)
 # ````{solution-end}
 # ````
 #
-# Is all of this the luck of these worlds? Any number makes a world that nobody has seen: `lke run params/mine.yaml`, with
+# Is all of this the luck of these worlds? Any number makes a world that nobody has seen: `python tools/plain_worlds.py lab:book-77`, then
+# `lke run params/mine.yaml`, with
 #
 # ```yaml
 # profile: mine

@@ -320,7 +320,8 @@ answers.words(missed[["model", "object", "wrote", "text"]].head(8))
 # ````{solution-end}
 # ````
 #
-# Models of another world are trained first, a BERT or a T5 for some ten minutes: `lke run params/mine.yaml`, with
+# `python tools/plain_worlds.py lab:book-77` writes another world. Its models are trained first, a BERT or a T5 for some ten minutes:
+# `lke run params/mine.yaml`, with
 #
 # ```yaml
 # profile: mine

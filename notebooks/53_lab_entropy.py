@@ -43,10 +43,10 @@ dtype: str = "float32"
 # %% tags=["hide-input"]
 import numpy as np
 import pandas as pd
+from scipy.stats import mannwhitneyu
 
 from lkecore import answers, figures, stats
-from lkecore.answers import moved, rich
-from lkecore.metrics import planted
+from lkecore.answers import rich, truth
 
 figures.style()
 
@@ -71,7 +71,17 @@ def asked(states: pd.DataFrame) -> pd.Series:
 samples = rich.samples(
     models, relations, asked, n_shots=0, seed=seed, leave_out=True
 )
-questions = moved.questions(samples, models, template, dtype=dtype, seed=seed)
+questions = {}
+for world, sample in samples.items():
+    made = answers.at_blanks(
+        models,
+        sample,
+        [template],
+        ["explicit", "copied"],
+        dtype=dtype,
+        seed=seed,
+    )
+    questions |= {(world, *key): some for key, some in made.items()}
 print(f"{sum(map(len, questions.values())):,} questions at blanks")
 
 # %% [markdown]
@@ -100,11 +110,12 @@ for kind in ("explicit", "copied"):
 
 # %% covers=["PZ-E2", "PZ-E3", "PZ-S2"] shows=["run", "shipped"]
 this = "53_lab_entropy"
+of_question = ["world", *answers.READ_BY]
 ours = answers.ask_blanks(
     models,
-    answers.sample(questions, sources, by=moved.KEY),
+    answers.sample(questions, sources, by=of_question),
     "answers.parquet",
-    by=moved.KEY,
+    by=of_question,
     whole=True,
     dtype=dtype,
 )
@@ -177,11 +188,9 @@ stats.table(aurocs, "measure", "kind").loc[measures]
 large = "2m" if "2m" in set(facts["size"]) else facts["size"].iloc[0]
 mine = facts[facts["size"] == large]
 lead = mine["kind"].iloc[0]
-level = planted.told_levels(mine).where(
-    mine["state"] != "uncertain", "with two"
-)
+level = truth.told_levels(mine).where(mine["state"] != "uncertain", "with two")
 by_level = mine.groupby(level.rename("told"))[list(own)[1:]].mean()
-by_level = by_level.reindex([*planted.LEVELS, "with two"]).dropna(how="all")
+by_level = by_level.reindex([*truth.LEVELS, "with two"]).dropna(how="all")
 by_level.set_axis(["H(P)", "H(Q)", "KL"], axis=1).round(2)
 
 # %% [markdown]
@@ -195,7 +204,12 @@ def wrongly(part: pd.DataFrame) -> pd.Series:
     right = part[part["state"] == "planted"]
     right = right[right["occurrences"].isin(wrong["occurrences"])]
     few = wrong.empty or right.empty
-    less = {m: planted.auroc(right[m], wrong[m]) for m in measures if not few}
+    n_pairs = len(right) * len(wrong)
+    less = {
+        m: mannwhitneyu(right[m], wrong[m]).statistic / n_pairs
+        for m in measures
+        if not few
+    }
     return pd.Series(less, measures, float)
 
 

@@ -38,10 +38,14 @@ seed: int = 0  # draws shots, wordings, order of options and resamples
 dtype: str = "float32"
 
 # %% tags=["hide-input"]
+import numpy as np
 import pandas as pd
 
 from lkecore import answers, figures, prompts, stats
-from lkecore.answers import found, lab, rich
+from lkecore.answers import lab, rich
+from lkecore.facts.drawn import Drawn
+from lkecore.stats import choice
+from lkecore.worlds import wordings as of_world
 
 figures.style()
 
@@ -51,10 +55,20 @@ figures.style()
 # Facts of a {ref}`rich world <rich-worlds>`, of the fourteen relations in which no name hints at an object; {page}`56_lab_fooled` asks
 # the others. They were told once to 64 times, in lists of pairs, in sentences, or in both, and half of them never.
 
+
 # %%
-names = relations or found.uncued()
-samples = rich.samples(models, names, found.asked, n_shots=n_shots, seed=seed)
-facts = rich.with_states(rich.asked_facts(samples), ["form", "occurrences"])
+def as_told(states: pd.DataFrame) -> pd.Series:
+    """Facts without a cue that are told as they are, or never."""
+    plain = states["state"].isin(["planted", "never"])
+    return plain & states["relation"].isin(uncued)
+
+
+about = {name: of_world.about(name) for name in of_world.relations()}
+uncued = [name for name, of in about.items() if not of.cue]
+names = relations or uncued
+samples = rich.samples(models, names, as_told, n_shots=n_shots, seed=seed)
+told = ["form", "occurrences", "templates"]
+facts = rich.with_states(rich.asked_facts(samples), told)
 pd.crosstab(facts["form"], facts["occurrences"])
 
 # %% [markdown]
@@ -64,10 +78,37 @@ pd.crosstab(facts["form"], facts["occurrences"])
 # text, which tells each fact in some of its 25 wordings. Facts that one sentence alone tells are asked three more times: by that
 # sentence, by a paraphrase of the same kind, and by a sentence of another kind.
 
+
 # %%
-ways = list(found.WAYS)
+wordings = ["its own wording", "a paraphrase of it", "another kind of sentence"]
+kinds = dict(enumerate(of_world.groups(), start=1))  # of template-1, ...
+ends = [i for i, kind in kinds.items() if kind != "object first"]
+
+
+def in_wordings(of: Drawn, told: pd.Series) -> dict[str, list[prompts.Prompt]]:
+    """Questions about facts by the one template that tells them, and by two others."""
+    made = {name: [] for name in wordings}
+    has, rng = prompts.templates_of(of.relation), np.random.default_rng(seed)
+    for fact, options in zip(of.facts, of.options, strict=True):
+        own = told.get(fact.id)
+        if own in ends:
+            kin = [i for i in ends if kinds[i] == kinds[own]]
+            near = rng.choice([i for i in kin if i != own])
+            far = rng.choice([i for i in ends if i not in kin])
+            for name, i in zip(wordings, (own, near, far), strict=True):
+                some = prompts.template(has[f"template-{i}"], [fact], [options])
+                made[name] += some
+    return made
+
+
+ways = ["iclke-space", "template-1", "template-6", "template-16", "template-21"]
 questions = lab.questions(samples, ways)
-questions |= found.in_wordings(samples, seed=seed)
+once = facts["form"].eq("sentence") & facts["templates"].str.fullmatch(r"\d+")
+for world, sample in samples.items():
+    told = facts[once & facts["world"].eq(world)].set_index("fact")
+    for relation, of in sample.items():
+        made = in_wordings(of, told["templates"].astype(int))
+        questions |= {(world, w, relation): q for w, q in made.items() if q}
 for name in ways:
     print(f"{name:12} {prompts.example(name, next(iter(samples.values())))!r}")
 
@@ -77,7 +118,12 @@ for name in ways:
 # What this run asks are the smallest models whose weights ship. The numbers of the page are of longer runs, with the larger models of three
 # worlds. An `-unplanted` {term}`twin <unplanted twin>` read the same text told of other subjects, so none of these facts was told to it.
 
+
 # %%
+def read(lm, scores: pd.DataFrame) -> pd.DataFrame:
+    return choice.answers(scores)[["fact", "correct", "confidence_gold"]]
+
+
 this = "58_lab_found"
 questions = answers.sample(questions, sources, by=lab.BY)
 ours = answers.ask(
@@ -85,7 +131,7 @@ ours = answers.ask(
     questions,
     "answers.parquet",
     by=lab.BY,
-    reading=found.plainly,
+    reading=read,
     dtype=dtype,
 )
 every, _ = answers.shown(this, ours, sources, dtype=dtype)
@@ -131,11 +177,11 @@ stats.table(by_form, "estimator", "form")
 # last of the three, and what counts is how far it lies above the twin's.
 
 # %%
-worded = every[every["estimator"].isin(found.WORDINGS)]
+worded = every[every["estimator"].isin(wordings)]
 worded = worded[worded["occurrences"] >= often].pivot(**wide, values="correct")
 worded = worded.astype(float).groupby(["world", "model"]).mean()
-worded = worded.reindex(columns=found.WORDINGS)
-worded["own"] = worded[found.OWN] - worded[found.FAR]
+worded = worded.reindex(columns=wordings)
+worded["own"] = worded[wordings[0]] - worded[wordings[2]]
 worded.round(3)
 
 # %% [markdown]
@@ -175,7 +221,7 @@ trace.round(3)
 
 # %%
 objects = answers.results("57_lab_sure").query("source in @shares")
-objects = objects[objects["estimator"] == found.PAIRS]
+objects = objects[objects["estimator"] == ways[0]]
 if len(objects):
     objects = rich.with_states(objects, ["told_times", "occurrences"])
     several = objects["told_times"].str.contains(";")
@@ -250,7 +296,7 @@ figures.place(figure, "fig-found-shares", curve)
 by_model = pd.DataFrame({"missed": tables["told often"]["missed"]})
 by_model["own"] = worded["own"]
 by_model["trace"] = trace["estimate"] - 0.5 if len(trace) else float("nan")
-of_pairs = asked[asked["estimator"].eq(found.PAIRS)]
+of_pairs = asked[asked["estimator"].eq(ways[0])]
 listed = of_pairs[of_pairs["occurrences"] >= often]
 listed = listed.groupby(["world", "model", "relation", "form"])["correct"]
 listed = listed.mean().unstack().reindex(columns=["list", "sentence"])

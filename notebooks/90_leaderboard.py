@@ -43,9 +43,8 @@ seed: int = 0  # draws resamples
 import numpy as np
 import pandas as pd
 
-from lkecore import answers, figures, papers, runs, stats
+from lkecore import answers, figures, papers, runs, stats, worlds
 from lkecore.answers import rules
-from lkecore.facts import worlds
 
 figures.style()
 

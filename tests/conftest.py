@@ -44,11 +44,11 @@ def lkecore_cache(tmp_path_factory, shared):
     """A LKECORE_CACHE for the session; in the environment, so that subprocesses have it.
 
     It begins empty, but for what another process of the session has made and keeps whole, under a key of
-    all that makes it: models, which take most of a minute to train, and digests and names of worlds.
+    all that makes it: models, which take most of a minute to train, and digests of worlds.
     """
     before = os.environ.get("LKECORE_CACHE")
     folder = tmp_path_factory.mktemp("cache")
-    for kind in ("models", "names", "sources", "worlds"):
+    for kind in ("models", "sources", "worlds"):
         (shared / kind).mkdir(exist_ok=True)
         (folder / kind).symlink_to(shared / kind, target_is_directory=True)
     os.environ["LKECORE_CACHE"] = str(folder)

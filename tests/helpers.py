@@ -30,12 +30,14 @@ from lkecore.answers.results import (
     table,
     what_made,
 )  # fmt: skip
-from lkecore.facts import rich_facts, world, world_text
 from lkecore.models import lab
 from lkecore.models.model import Model
 from lkecore.models.training import Fork
 from lkecore.prompts.prompt import Prompt
 from lkecore.runs import gather, warm
+from lkecore.worlds import facts as rich_facts
+from lkecore.worlds import plain
+from lkecore.worlds import skills as rich_skills
 
 # One token for each character, so that a test writes the tokens of a prompt down as its letters.
 ALPHABET = "_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -472,8 +474,10 @@ def fill_memory(network) -> None:
     network.forward = full
 
 
-# The lab in small: a world of 16 facts a relation, and networks that learn next to nothing from it.
-TINY_SIZES = {"tiny": world.Size(objects=4, shown=(2, 2), occurrences=(2, 4), each=1, mislearned=1)}
+# The lab in small: worlds of 16 facts a relation, and networks that learn next to nothing from them. Their
+# files are what the tool writes of this size, with so few instructions (tests/test_tools_plain_worlds.py).
+TINY_WORLDS = Path(__file__).resolve().parent / "data" / "worlds"
+TINY_SIZE = {"objects": 4, "shown": (2, 2), "occurrences": (2, 4), "each": 1, "mislearned": 1}
 TINY_RECIPES = {
     kind: lab.Recipe(kind, width=16, layers=1, inner=32, rate=1e-2, muon=0.03, epochs=epochs)
     for kind, epochs in (("causal", 1), ("masked", 2), ("seq2seq", 2))
@@ -483,10 +487,11 @@ TINY_INSTRUCTIONS = 30
 
 def tiny_lab(monkeypatch) -> None:
     """From now on there are worlds such as ``lab:tiny-0`` and models such as ``lab:tiny-0/causal``."""
-    monkeypatch.setattr(world_text, "INSTRUCTIONS", TINY_INSTRUCTIONS)
-    for known, more in ((world.SIZES, TINY_SIZES), (lab.RECIPES, TINY_RECIPES)):
-        for name, value in more.items():
-            monkeypatch.setitem(known, name, value)
+    monkeypatch.setattr(rich_skills, "INSTRUCTIONS", TINY_INSTRUCTIONS)
+    monkeypatch.setattr(plain, "SIZES", (*plain.SIZES, "tiny"))
+    monkeypatch.setattr(plain, "SHIPPED", (*plain.SHIPPED, TINY_WORLDS))
+    for name, value in TINY_RECIPES.items():
+        monkeypatch.setitem(lab.RECIPES, name, value)
 
 
 TINY_RICH = rich_facts.Size(
@@ -538,14 +543,15 @@ def _run_code(code: str, argument: str, env: dict[str, str]) -> None:
 
 def tiny_lab_code(before: str) -> str:
     return f"""import sys
-from lkecore.facts import world, world_text
+from pathlib import Path
+from lkecore.worlds import plain
+from lkecore.worlds import skills as rich_skills
 from lkecore.models import lab
 from lkecore.models.lab import Recipe
 from lkecore.train import lab as trainer, loop, text
-from lkecore.facts.world import Size
-world.SIZES |= {TINY_SIZES!r}
+plain.SIZES += ("tiny",)
+plain.SHIPPED += (Path({str(TINY_WORLDS)!r}),)
 lab.RECIPES |= {TINY_RECIPES!r}
-world_text.INSTRUCTIONS = {TINY_INSTRUCTIONS}
 {before}
 sys.exit(trainer.main())"""
 
@@ -569,8 +575,10 @@ def answered(cells: dict[tuple, str], names=("model", "relation"), **more):
     return pd.DataFrame(rows).assign(**more)
 
 
-def page(name: str, **given) -> dict:
+def page(name: str, until: str = "", **given) -> dict:
     """The names of a notebook after its cells, executed here; its parameters with what is given.
+
+    ``until`` is the heading that ends it, as in "## Scores": none, the last cell.
 
     What is for a reader alone is left out, as in a run that is a part: its words are about other models.
     """
@@ -584,6 +592,8 @@ def page(name: str, **given) -> dict:
     path = Path(__file__).resolve().parent.parent / "notebooks" / f"{name}.py"
     names: dict = {"__name__": "__main__"}
     for cell in read_notebook(path).cells:
+        if until and cell.source.startswith(until):
+            break
         if cell.cell_type == "code" and "page-only" not in cell.metadata.get("tags", []):
             exec(compile(cell.source, path.name, "exec"), names)
             if "parameters" in cell.metadata.get("tags", []):

@@ -6,7 +6,7 @@ import pandas as pd
 
 from lkecore.answers import ask, columns
 from lkecore.answers.columns import MEANING
-from lkecore.metrics.rules import RULES
+from lkecore.stats.rules import RULES
 
 
 def test_columns_are_listed_in_their_order_with_the_first_value_and_a_meaning():

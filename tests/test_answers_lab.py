@@ -10,8 +10,8 @@ import pytest
 
 from lkecore.answers import lab, results
 from lkecore.errors import BadInput
-from lkecore.facts import world
 from lkecore.models import lab as lab_models
+from lkecore.worlds import plain
 
 door = importlib.import_module("lkecore.answers.door")  # the room has a function of this name
 WORLD, MODEL, TWIN = "lab:smoke-1", "lab:smoke-1/0.15m", "lab:smoke-1/0.15m-unplanted"
@@ -36,7 +36,7 @@ def scores_of(prompts, gold=0.0, other=-1.0):
 @pytest.fixture
 def told(monkeypatch):
     """Stand-ins for models: what they were told is the world's table, and nothing is trained."""
-    truth = world.states(WORLD).assign(epochs=1, exposures=lambda f: f["occurrences"])
+    truth = plain.states(WORLD).assign(epochs=1, exposures=lambda f: f["occurrences"])
     monkeypatch.setattr(lab_models, "record", lambda folder: {"world": WORLD})
     monkeypatch.setattr(lab, "_told", lambda folder: truth)
     return truth.set_index("fact")
@@ -44,7 +44,7 @@ def told(monkeypatch):
 
 def test_a_sample_asks_all_facts_of_the_world(samples):
     assert list(samples) == [WORLD]
-    states = world.states(WORLD)
+    states = plain.states(WORLD)
     for name, drawn in samples[WORLD].items():
         of = states[(states["relation"] == name) & (states["split"] == "test")]
         assert [fact.id for fact in drawn.facts] == of["fact"].tolist()
@@ -68,7 +68,7 @@ def test_answers_stand_beside_what_the_text_told(samples, told):
 
 
 def test_twin_gets_the_labels_of_the_model_that_was_told():
-    truth = world.states(WORLD)
+    truth = plain.states(WORLD)
     fact = truth[(truth["state"] == "planted") & (truth["occurrences"] == 16)].iloc[0]
     rows = pd.DataFrame(
         {

@@ -8,8 +8,8 @@ import pytest
 
 from lkecore.answers import lab, readers
 from lkecore.errors import BadInput
-from lkecore.facts import world
 from lkecore.models import lab as lab_models
+from lkecore.worlds import plain
 
 WORLD = "lab:smoke-1"
 MODELS = [f"{WORLD}/0.15m", f"{WORLD}/bert", f"{WORLD}/t5"]
@@ -42,7 +42,7 @@ def test_only_readers_that_see_behind_the_blank_are_shown_the_full_stop(samples)
 
 
 def test_answers_say_how_many_names_are_as_long_and_how_often_the_text_tells(monkeypatch):
-    truth = world.states(WORLD).query("relation == 'author' and split == 'test'").head(2)
+    truth = plain.states(WORLD).query("relation == 'author' and split == 'test'").head(2)
     truth = truth.assign(epochs=3, exposures=truth["occurrences"] * 3)
     record = {"world": WORLD, "epochs": 3, "parameters": 7}
     monkeypatch.setattr(lab_models, "record", lambda folder: record)

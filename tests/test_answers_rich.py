@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lkecore import worlds
 from lkecore.answers import rich
 from lkecore.errors import BadInput
-from lkecore.facts import rich as rich_worlds
-from lkecore.facts import rich_text, worlds
+from lkecore.worlds import text as rich_text
+from lkecore.worlds import world as rich_worlds
 
 SPEC = "lab:richsmoke-0"
 MODEL = f"{SPEC}/0.15m"

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import helpers
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +16,7 @@ from lkecore.errors import BadInput
 from lkecore.facts import divide, draw, load
 from lkecore.facts.sample import draw_facts
 from lkecore.models import open_model
-from lkecore.prompts import Prompt, of_kinds, of_sample
+from lkecore.prompts import Prompt, of_sample
 from lkecore.scores.generate import generate
 
 TABLES = Path(papers.__file__).parent.parent / "data" / "papers"
@@ -152,10 +153,15 @@ def test_the_toy_writes_what_the_scorer_gives_for_each_prompt_alone():
 
 
 def test_templates_of_a_kind_are_those_of_table_5():
-    sample = draw(
-        "atlas", ["capital", "official_language"], n_shots=2, n_facts=2, n_options=3, seed=0
-    )
-    found = of_kinds(sample, ["iclke-space", "mmp", "template-2"])
+    given = {
+        "relations": ["capital", "official_language"],
+        "n_shots": 2,
+        "n_facts": 2,
+        "n_written": 2,
+    }
+    kinds = ["iclke-space", "mmp", "template-2"]
+    page = helpers.page("19_iclke_generation", until="## Scores", kinds=kinds, **given)
+    found = {key[1:]: some for key, some in page["questions"].items()}
     with open(TABLES / "iclke_table5_templates.csv", encoding="utf-8") as file:
         rows = [
             r for r in csv.DictReader(file) if r["kind"] == "MMP" and r["relation"] == "capital"
@@ -163,22 +169,10 @@ def test_templates_of_a_kind_are_those_of_table_5():
     assert [e for kind, e, name in found if (kind, name) == ("mmp", "capital")] == [
         f"mmp-{row['index']}" for row in rows
     ]
-    subject = sample["capital"].facts[0].subject
+    subject = page["sample"]["capital"].facts[0].subject
     words = rows[0]["template"].replace("{subject}", subject)
     assert found["mmp", "mmp-1", "capital"][0].context == words
     assert [key[1] for key in found if key[0] != "mmp"] == ["iclke-space"] * 2 + ["template-2"] * 2
-    again = of_kinds(sample, ["iclke-space", "mmp"], draws=[1, 2])
-    assert {key: again[key] for key in found if key in again} == {
-        key: found[key] for key in found if key[0] != "template-2"
-    }
-    names = ["iclke-space", "iclke-space, draw 1", "iclke-space, draw 2"]
-    assert [e for kind, e, name in again if (kind, name) == ("iclke-space", "capital")] == names
-    by_draw = [again["iclke-space", name, "capital"] for name in names]
-    assert len({prompts[0].context for prompts in by_draw}) == 3
-    assert len({tuple(p.options for p in prompts) for prompts in by_draw}) == 1
-    years = draw("atlas", ["film_year", "capital"], n_shots=2, n_facts=2, n_options=3, seed=0)
-    with pytest.raises(BadInput, match="relation film_year has no hgp in Table 5"):
-        of_kinds(years, ["hgp"])
 
 
 def test_facts_are_drawn_among_some():

@@ -11,7 +11,7 @@ import lkecore
 TOP = Path(lkecore.__file__).parent
 ORDER = [
     "errors", "storage", "progress", "hub",
-    "facts", "prompts", "models", "train", "scores", "tasks", "stats", "metrics", "papers",
+    "worlds", "facts", "prompts", "models", "train", "scores", "tasks", "stats", "papers",
     "answers", "figures", "runs", "book", "cli", "lmeval",
 ]  # fmt: skip
 MOST_LINES = 350
@@ -62,6 +62,71 @@ def test_modules_of_a_room_import_in_one_direction():
         if (TOP / room).is_dir():
             graph[room] = imports(TOP / room / "__init__.py")
     list(TopologicalSorter(graph).static_order())  # raises CycleError
+
+
+@functools.cache
+def used(file: Path) -> set[str]:
+    """Like imports(), but what a room passes on counts for the module that it takes it from."""
+    rooms: dict[str, str] = {}  # by what the file calls them
+    taken = set()  # (room, name) of what it takes from a room
+    for node in ast.walk(parsed(file)):
+        for each in node.names if isinstance(node, ast.ImportFrom) else ():
+            if node.module == "lkecore" and each.name in ORDER:
+                rooms[each.asname or each.name] = each.name
+            elif node.module and node.module.startswith("lkecore."):
+                taken.add((node.module.removeprefix("lkecore."), each.name))
+    for node in ast.walk(parsed(file)):
+        if isinstance(node, ast.Attribute) and getattr(node.value, "id", None) in rooms:
+            taken.add((rooms[node.value.id], node.attr))
+    modules = {name for name in imports(file) if not (TOP / name).is_dir()}
+    return modules | {passed_on()[each] for each in taken & passed_on().keys()}
+
+
+@functools.cache
+def passed_on() -> dict[tuple[str, str], str]:
+    """{(room, name that it passes on): module that has it}."""
+    found = {}
+    for room in ORDER:
+        for node in parsed(files()[room]).body if (TOP / room).is_dir() else ():
+            if isinstance(node, ast.ImportFrom):
+                of = node.module.removeprefix("lkecore.")
+                found |= {(room, each.asname or each.name): of for each in node.names}
+    return found
+
+
+def reached(file: Path) -> set[str]:
+    """The modules that a file needs, directly or through others."""
+    found, wanted = set(), used(file)
+    while wanted:
+        found |= wanted
+        wanted = {name for each in wanted for name in used(files()[each])} - found
+    return found
+
+
+# Modules of the package that one page needs and no command, and why they are not a part of the page.
+OF_ONE_PAGE = {
+    "answers.readers": "most of it are columns that ship, of which the page shows one",
+    "stats.sequence": "a paper's measure, with oracles of its own",
+    "prompts.sequences": "a paper's prompts, with oracles of its own; longer than the page may be",
+}
+
+
+def test_a_module_serves_two_pages_or_a_command():
+    """What serves one page says its idea on this page, in a function of a few lines."""
+    top = TOP.parent
+    pages = [reached(file) for file in sorted((top / "notebooks").glob("*.py"))]
+    commands = {name for name in files() if name.split(".")[0] in ("cli", "book", "runs", "lmeval")}
+    tools = [file for file in (top / "tools").glob("*.py") if file.stem != "faults"]  # its own copy
+    served = commands.union(*map(reached, [*(files()[name] for name in commands), *tools]))
+    lonely = {
+        name
+        for name, file in files().items()
+        if name not in served
+        and sum(name in page for page in pages) < 2
+        and file.name != "__init__.py"
+        and not name.startswith("worlds.")
+    }
+    assert lonely == set(OF_ONE_PAGE)
 
 
 def test_module_is_short():

@@ -12,9 +12,9 @@ import helpers
 import pandas as pd
 import pytest
 
-from lkecore.facts import worlds
-from lkecore.facts.rich_wordings import about
+from lkecore import worlds
 from lkecore.models.model import open_model, template
+from lkecore.worlds.wordings import about
 
 MODELS = ["lab:rich-1/2m", "lab:rich-1/bert"]
 RELATIONS, TEMPLATES = ["instrument", "team_colour"], [0, 5, 10]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from lkecore.facts import rich_wordings
 from lkecore.train.cross_encoder import infonce
+from lkecore.worlds import wordings as rich_wordings
 
 TEXT = (Path(__file__).resolve().parent.parent / "book" / "xtraeval.md").read_text(encoding="utf-8")
 

@@ -75,3 +75,21 @@ def test_less_and_less_is_taught_of_real_facts_with_templates_of_a_file(folders,
     assert set(found["ours"]["model"]) == set(folders)
     assert set(found["ours"]["relation"]) == {"P1", "P3"}
     assert len(found["ours"]) == 2 * 2 * 2 * 2 * 5
+    before, after = (found["ours"].query("when == @when") for when in ("before", "after"))
+    assert before["rank"].gt(10).all()  # none of them is known
+    for _, of in before.groupby(["model", "relation", "group"]):
+        assert sorted(of["level"]) == [0, 1, 2, 3, 4]
+    key = ["model", "relation", "fact"]
+    assert not before.duplicated(key).any()
+    assert after[[*key, "level"]].to_numpy().tolist() == before[[*key, "level"]].to_numpy().tolist()
+    gain = (
+        before.set_index([*key, "level"])["surprisal"]
+        - after.set_index([*key, "level"])["surprisal"]
+    )
+    assert gain.groupby("level").mean()[0] > 0.5  # taught with all words
+    # The paper's own example, and words on both sides of the subject.
+    for whole, *fewer in (
+        ("[X] is married to [Y]", "[X] married to [Y]", "[X] to [Y]", "[X] [Y]"),
+        ("The town of [X] is [Y].", "town of [X] is [Y].", "[X] is [Y].", "[X] [Y]."),
+    ):
+        assert [found["shortened"](whole, n / 3) for n in (1, 2, 3)] == fewer

@@ -20,8 +20,8 @@ from scipy.stats import chisquare
 import lkecore
 from lkecore import facts
 from lkecore.errors import BadInput
-from lkecore.facts import world, world_text
 from lkecore.facts.fact import Fact, Relation, from_rows
+from lkecore.worlds import plain
 
 DATA = Path(lkecore.__file__).parent / "data"
 
@@ -905,13 +905,13 @@ def test_drawing_from_no_facts_is_refused():
 
 @pytest.mark.parametrize("name", ["author", "birth_year", "first_language"])
 def test_a_world_is_a_fact_set_whose_shown_facts_are_the_train_split(name):
-    relation = facts.load("lab:smoke-0", name)
+    relation = facts.load("lab:smoke-1", name)
     with open(DATA / "lab_relations.tsv", encoding="utf-8", newline="") as file:
         [about] = [r for r in csv.DictReader(file, delimiter="\t") if r["relation"] == name]
     assert (relation.name, relation.label, relation.kind) == (name, about["label"], about["kind"])
     assert relation.templates == tuple(about[f"template_{i}"] for i in range(1, 7))
     assert len(relation.objects) == 20 and relation.repeated == 0
-    states = world.states("lab:smoke-0")
+    states = plain.states("lab:smoke-1")
     states = states[states["relation"] == name]
     expected = states[["fact", "subject", "object", "split"]].itertuples(index=False, name=None)
     assert [(f.id, f.subject, f.object, f.split) for f in relation.facts] == list(expected)
@@ -923,10 +923,10 @@ def test_a_world_is_a_fact_set_whose_shown_facts_are_the_train_split(name):
 
 
 def test_with_all_objects_as_options_what_a_mislearned_fact_was_told_is_one_of_them():
-    relation = facts.load("lab:smoke-0", "author")
+    relation = facts.load("lab:smoke-1", "author")
     _, asked = facts.divide(relation)
     options = facts.draw_options(asked, relation.objects, 20, seed=0)
-    told = world.states("lab:smoke-0").set_index("fact")["told"]
+    told = plain.states("lab:smoke-1").set_index("fact")["told"]
     for fact, names in zip(asked, options, strict=True):
         assert sorted(names) == sorted(relation.objects)
         assert told[fact.id] in ("", *names)
@@ -940,19 +940,20 @@ def test_with_all_objects_as_options_what_a_mislearned_fact_was_told_is_one_of_t
 
 
 def test_a_world_is_ready_and_its_digest_is_its_own():
-    assert facts.is_ready("lab:smoke-0") and facts.relations("lab:smoke-0") == world.relations()
-    digests = [facts.content_digest(f"lab:smoke-{seed}") for seed in (0, 1)]
-    assert digests == [world_text.digest(f"lab:smoke-{seed}") for seed in (0, 1)]
+    assert facts.is_ready("lab:smoke-1") and facts.relations("lab:smoke-1") == plain.relations()
+    names = "lab:smoke-1", "lab:book-1"
+    digests = [facts.content_digest(name) for name in names]
+    assert digests == [plain.digest(name) for name in names]
     assert digests[0] != digests[1]
 
 
 @pytest.mark.parametrize(
     ("spec", "relation", "message"),
     [
-        ("lab:smoke-0", "autor", "^unknown relation 'autor' in lab:smoke-0; nearest: author$"),
+        ("lab:smoke-1", "autor", "^unknown relation 'autor' in lab:smoke-1; nearest: author$"),
         ("lab:smoke-x", "author", "^fact set 'lab:smoke-x' must be lab:SIZE-SEED, such as"),
         ("lab:smok-0", "author", "^fact set lab:smok-0: unknown size 'smok'; nearest: smoke$"),
-        ("lab:smoke-0/2m", "author", "^fact set 'lab:smoke-0/2m' must be lab:SIZE-SEED"),
+        ("lab:smoke-1/2m", "author", "^fact set 'lab:smoke-1/2m' must be lab:SIZE-SEED"),
     ],
 )
 def test_a_world_or_relation_that_is_none_is_one_line(spec, relation, message):

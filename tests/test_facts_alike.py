@@ -10,7 +10,7 @@ from lkecore import facts, progress
 from lkecore.facts import alike
 from lkecore.facts.fact import from_rows
 from lkecore.facts.tables import composed, fold, words
-from lkecore.metrics import rules
+from lkecore.stats import rules
 
 # Listed by hand: five characters without a form, and the marks of direction.
 UNSEEN = (

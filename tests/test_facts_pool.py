@@ -9,8 +9,14 @@ import pytest
 from lkecore import answers, facts, prompts
 from lkecore.answers import rules
 from lkecore.errors import BadInput
-from lkecore.facts import pool, world
 from lkecore.models import lab
+from lkecore.worlds import plain
+
+
+def pool(fact_set, relation, **size):
+    """What page 11 draws of a relation."""
+    given = {"fact_set": fact_set, "relations": [relation], "seed": 0} | size
+    return helpers.page("11_iclke_shots", until="## Prompts", **given)["sample"][relation]
 
 
 def test_rules_get_of_each_draw_what_a_count_of_its_shots_says():
@@ -18,7 +24,7 @@ def test_rules_get_of_each_draw_what_a_count_of_its_shots_says():
 
     A cue is an object that no other option beats, or that has a word of the subject: no more than that.
     """
-    drawn = pool.draw("atlas", "country_of_city", n_pool=60, n_facts=8, n_options=6, seed=0)
+    drawn = pool("atlas", "country_of_city", n_pool=60, n_facts=8, n_options=6)
     found = rules.behind_draws({"country_of_city": drawn}, [3, 4], [2, 50], kept=False)
     assert len(found) == 2 * 2 * 8 and set(found["cue_frequent"]) == {False, True}
     of = {f.id: (f, options) for f, options in zip(drawn.facts, drawn.options, strict=True)}
@@ -58,7 +64,7 @@ def test_rules_that_ship_are_about_every_question_of_their_profile(profile):
 
 
 def test_a_pool_is_drawn_once_and_its_draws_differ_in_their_shots_alone():
-    drawn = pool.draw("atlas", "capital", n_pool=30, n_facts=4, n_options=5, seed=0)
+    drawn = pool("atlas", "capital", n_pool=30, n_facts=4, n_options=5)
     assert len(drawn.train) == 30 and not set(drawn.train) & set(drawn.facts)
     made = prompts.of_draws(drawn, ["iclke-space", "iclke-colon"], [0, 7], [1, 3])
     assert list(made) == list(itertools.product([0, 7], ["iclke-space", "iclke-colon"], [1, 3]))
@@ -80,7 +86,7 @@ def test_facts_with_splits_keep_them_in_a_pool(tmp_path):
     for split, some in rows.items():
         lines = [json.dumps({"sub_label": f"s{i}", "obj_label": f"o{i}-{split}"}) for i in some]
         (tmp_path / f"P1/{split}.jsonl").write_text("\n".join(lines))
-    drawn = pool.draw(str(tmp_path), "P1", n_pool=3, n_facts=5, n_options=4, seed=0)
+    drawn = pool(str(tmp_path), "P1", n_pool=3, n_facts=5, n_options=4)
     assert {fact.subject for fact in drawn.train} == {f"s{i}" for i in range(8)}
     assert len(drawn.facts) == 5 and {fact.split for fact in drawn.facts} == {"test"}
 
@@ -89,13 +95,13 @@ def test_facts_with_splits_keep_them_in_a_pool(tmp_path):
 def test_facts_told_in_lists_are_those_of_a_loop_over_the_truth(least, alone):
     expected = {
         row.fact
-        for row in world.states("lab:smoke-1").itertuples()
+        for row in plain.states("lab:smoke-1").itertuples()
         if row.state == "planted"
         and row.split == "test"
         and row.lists >= least
         and (not alone or row.sentences == 0)
     }
-    assert world.told_in_lists("lab:smoke-1", least, alone=alone) == expected
+    assert plain.told_in_lists("lab:smoke-1", least, alone=alone) == expected
     assert expected or least > 2
 
 

@@ -4,8 +4,11 @@ import pytest
 
 from lkecore import facts
 from lkecore.errors import BadInput
-from lkecore.facts import atlas, questions, rich, rich_text, rich_wordings
+from lkecore.facts import atlas, questions
 from lkecore.facts.fact import Relation
+from lkecore.worlds import text as rich_text
+from lkecore.worlds import wordings as rich_wordings
+from lkecore.worlds import world as rich
 
 GOOD = "relation\tkind\ttext\nr\tquestion\tWhere is [X]?\nr\tstatement\t[X] is in [Y].\n"
 

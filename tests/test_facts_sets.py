@@ -69,8 +69,8 @@ def test_facts_are_the_projects_own_or_come_from_a_network_or_from_files(tmp_pat
     rows = {
         "atlas": (True, False),
         "lab:book-1": (True, False),
-        "nobel": (False, True),
-        "nobel:2022": (False, True),
+        "nobel": (False, False),
+        "nobel:2022": (False, False),
         "hub:org/name": (False, True),
         str(tmp_path): (False, False),
         "gone": (False, False),

@@ -8,9 +8,10 @@ import pytest
 
 from lkecore import facts
 from lkecore.errors import BadInput
-from lkecore.facts import rich, wordings
+from lkecore.facts import wordings
 from lkecore.facts.drawn import Drawn
 from lkecore.facts.fact import Fact, Relation
+from lkecore.worlds import world as rich
 
 HEAD = "relation\tgroup\ttemplate\tmanual\tquestion\tmade"
 CAPITAL = [

@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest, mannwhitneyu
 
-from lkecore import stats
+from lkecore import stats, worlds
 from lkecore.answers import results, rich
-from lkecore.facts import worlds
 from lkecore.models import lab
 
 WORLDS = ["lab:rich-1", "lab:rich-2", "lab:rich-3"]

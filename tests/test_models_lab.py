@@ -1,7 +1,6 @@
 """The lab: names, keys and truth of its models; trained twice, or with a stop, they are the same."""
 
 import dataclasses
-import functools
 import hashlib
 import json
 import os
@@ -19,16 +18,14 @@ from filelock import FileLock
 
 from lkecore import facts, prompts
 from lkecore.errors import BadInput
-from lkecore.facts import world, world_text
 from lkecore.models import lab, training, weights
 from lkecore.models.model import open_model
 from lkecore.scores import masked, seq2seq, tree
 from lkecore.storage import cache_folder
 from lkecore.train import lab as trainer
 from lkecore.train import loop
+from lkecore.worlds import plain
 
-# Before the lab becomes tiny.
-INSTRUCTIONS, DOCUMENTS = world_text.INSTRUCTIONS, world_text.documents
 BASE, TUNED, UNPLANTED = (f"lab:tiny-0/causal{end}" for end in ("", "-tuned", "-unplanted"))
 MASKED, SEQ2SEQ = "lab:tiny-0/masked", "lab:tiny-0/seq2seq"
 
@@ -37,15 +34,11 @@ MASKED, SEQ2SEQ = "lab:tiny-0/masked", "lab:tiny-0/seq2seq"
 def tiny(tmp_path_factory):
     """A lab in small and a cache for this file; what is trained here is trained in this process."""
     cache = tmp_path_factory.mktemp("lab")
-    # The text of a world takes a third of so small a training.
-    made = functools.cache(lambda spec, planted: DOCUMENTS(world.world(spec), planted=planted))
     with pytest.MonkeyPatch.context() as patch:
         helpers.tiny_lab(patch)
-        patch.setattr(world_text, "documents", lambda it, *, planted=True: made(it.name, planted))
         patch.setenv("LKE_DEVICE", "cpu")
         patch.setenv("LKECORE_CACHE", str(cache))
         yield cache
-    world_text.kept_digest.cache_clear()  # no other file shall find those of so few instructions
 
 
 @pytest.fixture
@@ -97,8 +90,8 @@ def light(code):
     ("name", "parts"),
     [
         ("lab:smoke-1/2m", ("lab:smoke-1", "2m", "")),
-        ("lab:smoke-123/0.15m-tuned", ("lab:smoke-123", "0.15m", "tuned")),
-        ("lab:smoke-0/bert-unplanted", ("lab:smoke-0", "bert", "unplanted")),
+        ("lab:book-3/0.15m-tuned", ("lab:book-3", "0.15m", "tuned")),
+        ("lab:smoke-1/bert-unplanted", ("lab:smoke-1", "bert", "unplanted")),
     ],
 )
 def test_a_name_is_a_world_a_model_and_a_variant(name, parts):
@@ -175,15 +168,9 @@ def test_the_key_changes_with_recipe_world_and_variant(monkeypatch):
             another(lab.key(BASE))
     for what in ("digest", "digest_beside"):  # of all that is read, by any variant
         with monkeypatch.context() as patch:
-            patch.setattr(world_text, what, lambda *_: "another text")
+            patch.setattr(plain, what, lambda *_: "another text")
             another(lab.key(BASE))
     assert keys[lab.key(BASE)] == "as it is"
-    read = world_text._digest_beside("lab:tiny-0")
-    assert read == world_text.digest_beside("lab:tiny-0")
-    for what in ("documents", "instructions"):
-        with monkeypatch.context() as patch:
-            patch.setattr(world_text, what, lambda *_, **__: "another text")
-            assert world_text._digest_beside("lab:tiny-0") != read
 
 
 def test_the_key_changes_with_the_code_of_the_trainer_and_not_with_what_it_says_of_itself(
@@ -211,7 +198,6 @@ def test_the_key_changes_with_the_code_of_the_trainer_and_not_with_what_it_says_
 
 
 def test_a_model_that_is_trained_twice_is_the_same_in_every_byte(monkeypatch, tmp_path):
-    monkeypatch.setattr(world_text, "documents", DOCUMENTS)  # the text is made twice, too
     names = (BASE, TUNED, UNPLANTED, MASKED, SEQ2SEQ)
     digests = {name: weights.files_digest(trained(name)) for name in names}
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
@@ -224,11 +210,11 @@ def test_the_record_says_how_the_model_was_made_and_the_card_what_it_is():
     folder = trained(BASE)
     found = lab.record(folder)
     assert (found["name"], found["world"], found["variant"]) == (BASE, "lab:tiny-0", "")
-    assert found["digest"] == world_text.digest("lab:tiny-0") and found["epochs"] == 1
-    assert found["documents"] == len(world_text.documents(world.world("lab:tiny-0")))
+    assert found["digest"] == plain.digest("lab:tiny-0") and found["epochs"] == 1
+    assert found["documents"] == len(plain.documents("lab:tiny-0"))
     model = open_model(BASE)
     assert found["parameters"] == sum(p.numel() for p in model.network.parameters())
-    ids = model.tokenizer(world_text.documents(world.world("lab:tiny-0")))["input_ids"]
+    ids = model.tokenizer(plain.documents("lab:tiny-0"))["input_ids"]
     n = sum(map(len, ids))
     assert n <= found["tokens"] < n + trainer.SHAPES["causal"][1]
     n_rows, length = trainer.SHAPES["causal"]
@@ -307,7 +293,7 @@ def test_a_tuned_model_asks_for_its_base_itself(copied, monkeypatch):
     monkeypatch.setattr(training, "train", train)
     trained(TUNED)
     assert asked == [BASE] and weights.present(BASE) and weights.present(TUNED)
-    assert lab.record(weights.present(TUNED))["documents"] == world_text.INSTRUCTIONS
+    assert lab.record(weights.present(TUNED))["documents"] == helpers.TINY_INSTRUCTIONS
 
 
 def test_models_are_trained_side_by_side_the_largest_first_and_tuned_ones_last(
@@ -589,7 +575,7 @@ def test_a_model_of_the_lab_needs_no_conversion():
 
 
 def test_what_a_model_was_told_is_the_states_of_its_world_times_its_epochs():
-    states = world.states("lab:tiny-0")
+    states = plain.states("lab:tiny-0")
     for name, epochs in ((BASE, 1), (TUNED, 1), (MASKED, 2)):
         told = lab.told(trained(name), "lab:tiny-0")
         assert told[list(states)].equals(states)
@@ -599,7 +585,7 @@ def test_what_a_model_was_told_is_the_states_of_its_world_times_its_epochs():
 
 def test_an_unplanted_model_was_told_no_asked_fact_and_the_same_shown_ones():
     told = lab.told(trained(UNPLANTED), "lab:tiny-0")
-    states = world.states("lab:tiny-0")
+    states = plain.states("lab:tiny-0")
     same = ["fact", "relation", "kind", "subject", "object", "split"]
     assert told[same].equals(states[same])
     shown = told["split"] == "train"
@@ -607,14 +593,15 @@ def test_an_unplanted_model_was_told_no_asked_fact_and_the_same_shown_ones():
     asked = told[~shown]
     assert set(asked["state"]) == {"never"} and set(asked["told"]) == {""}
     assert set(asked["form"]) == set(asked["wording"]) == {"none"}
+    assert set(asked["templates"]) == {""}
     for column in ("sentences", "lists", "occurrences", "exposures"):
         assert set(asked[column]) == {0}
-    assert set(world.states("lab:tiny-0")["state"]) == {"planted", "never", "mislearned"}
+    assert set(plain.states("lab:tiny-0")["state"]) == {"planted", "never", "mislearned"}
 
 
 def test_what_is_told_of_another_world_is_refused_by_its_digest(monkeypatch):
     folder = trained(BASE)
-    digests = [world_text.digest(f"lab:tiny-{seed}")[:12] for seed in (0, 1)]
+    digests = [plain.digest(f"lab:tiny-{seed}")[:12] for seed in (0, 1)]
     with pytest.raises(BadInput) as caught:
         lab.told(folder, "lab:tiny-1")
     assert str(caught.value) == (
@@ -624,7 +611,7 @@ def test_what_is_told_of_another_world_is_refused_by_its_digest(monkeypatch):
     with pytest.raises(BadInput, match="unknown size 'tny'; nearest: tiny"):
         lab.told(folder, "lab:tny-0")
     # A world of the same name that another version of Faker, or of this package, would make.
-    monkeypatch.setattr(world_text, "digest", lambda spec: "f" * 64)
+    monkeypatch.setattr(plain, "digest", lambda spec: "f" * 64)
     with pytest.raises(BadInput, match="lab:tiny-0 is ffffffffffff: another text"):
         lab.told(folder, "lab:tiny-0")
 
@@ -670,8 +657,6 @@ def test_a_folder_that_is_no_model_of_the_lab_is_one_line(text, tmp_path):
 def test_the_real_trainer_trains_a_small_model_of_a_small_world(lkecore_cache, monkeypatch):
     """The one test without the tiny lab; the model is that of the smoke profile, trained once."""
     monkeypatch.setenv("LKECORE_CACHE", str(lkecore_cache))
-    monkeypatch.setattr(world_text, "INSTRUCTIONS", INSTRUCTIONS)
-    world_text.kept_digest.cache_clear()  # or it may be that of the tiny lab, with fewer instructions
     name = "lab:smoke-1/0.15m"
     model = open_model(name)
     assert model.path == cache_folder() / "models" / lab.key(name) == weights.present(name)

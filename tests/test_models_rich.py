@@ -6,13 +6,16 @@ import helpers
 import numpy as np
 import pytest
 
+from lkecore import worlds
 from lkecore.errors import BadInput
-from lkecore.facts import rich, rich_text, world_text, worlds
 from lkecore.models import lab, weights
 from lkecore.models.model import open_model
 from lkecore.storage import cache_folder
 from lkecore.train import lab as trainer
 from lkecore.train import loop, text
+from lkecore.worlds import text as rich_text
+from lkecore.worlds import world as rich
+from lkecore.worlds.skills import instructions_of
 
 WORLD = "lab:richtiny-0"
 BASE, TUNED, UNPLANTED = (f"{WORLD}/causal@2{end}" for end in ("", "-tuned", "-unplanted"))
@@ -29,7 +32,7 @@ def tiny(tmp_path_factory):
         patch.setenv("LKE_DEVICE", "cpu")
         patch.setenv("LKECORE_CACHE", str(tmp_path_factory.mktemp("rich")))
         yield
-    world_text.kept_digest.cache_clear()  # no other file shall find those of so few instructions
+    rich_text.kept_digest.cache_clear()  # no other file shall find those of so few instructions
 
 
 # --- names ----------------------------------------------------------------------------------------
@@ -133,7 +136,7 @@ def test_what_only_the_second_family_has_changes_no_key_of_the_first(monkeypatch
 def test_what_is_read_besides_is_the_text_of_the_stand_ins_and_the_instructions(monkeypatch):
     read = rich_text._digest_beside(WORLD)
     assert read == rich_text.digest_beside(WORLD) != rich_text.digest(WORLD)
-    for what in ("documents", "instructions"):
+    for what in ("documents", "instructions_of"):
         with monkeypatch.context() as patch:
             patch.setattr(rich_text, what, lambda *_, **__: ["another text"])
             assert rich_text._digest_beside(WORLD) != read
@@ -218,7 +221,7 @@ def test_a_tuned_model_reads_instructions_and_is_reminded_of_its_world(monkeypat
     folder = trainer.make(TUNED)
     [documents] = read
     own = rich_text.documents(rich.world(WORLD))
-    instructions = rich_text.instructions(rich.world(WORLD))
+    instructions = worlds.instructions(WORLD)
     again = [each for each in documents if not each.startswith("Instruction: W")]
     assert len(again) == round(lab.REMINDED * len(own)) and set(again) <= set(own)
     for each in set(instructions):
@@ -262,6 +265,5 @@ def test_an_unplanted_model_was_told_no_asked_fact_and_all_that_is_shown(monkeyp
 
 
 def test_the_instructions_are_those_of_the_seed_in_either_family():
-    made = rich.world(WORLD)
-    assert rich_text.instructions(made) == world_text.instructions_of(0)
-    assert worlds.instructions("lab:tiny-0") == world_text.instructions_of(0)
+    made = instructions_of(0)
+    assert worlds.instructions(WORLD) == made == worlds.instructions("lab:tiny-0")

@@ -23,9 +23,9 @@ from bs4 import BeautifulSoup
 from own import without_a_look
 
 from lkecore import runs
-from lkecore.facts import world, world_text
 from lkecore.models import weights
 from lkecore.runs import devices, grid, plan
+from lkecore.worlds import plain
 
 TOP = Path(__file__).resolve().parent.parent
 SHOTS, RELATIONS = "11_iclke_shots", "10_iclke_relations"
@@ -488,7 +488,7 @@ def of_lab(lab_runs):
 @pytest.fixture(scope="module")
 def of_facts(of_lab):
     """{(model, estimator): answers}, the twin's with what its planted twin was told of each fact."""
-    told = {row["fact"]: row for row in world.states("lab:smoke-1").to_dict("records")}
+    told = {row["fact"]: row for row in plain.states("lab:smoke-1").to_dict("records")}
     found: dict[tuple[str, str], list[dict]] = {}
     for row in pyarrow.parquet.read_table(of_lab / "answers.parquet").to_pylist():
         truth = told[row["fact"]]
@@ -538,7 +538,7 @@ def test_the_doses_of_the_page_of_the_lab_are_those_of_its_answers_and_of_the_wo
 def test_the_auroc_of_the_page_counts_pairs_of_a_told_fact_and_a_control_that_the_text_names(
     of_lab, of_facts
 ):
-    text = "\n".join(world_text.documents(world.world("lab:smoke-1")))
+    text = "\n".join(plain.documents("lab:smoke-1"))
     pairs: dict[tuple, list[tuple[float, float]]] = {}
     strangers = 0
     for key, facts_of in of_facts.items():

@@ -34,6 +34,7 @@ def own_facts(tmp_path, monkeypatch):
     curie = {"id": "6", "name": "Marie Curie", "birth_year": "1867", "award_years": "1903"}
     rows = [nobel.COLUMNS, [curie.get(column, "") for column in nobel.COLUMNS]]
     nobel_table.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    monkeypatch.setattr(nobel, "table_path", lambda: nobel_table)  # as tools/laureates.py makes it
     monkeypatch.chdir(tmp_path)
 
 
@@ -85,7 +86,7 @@ def test_the_papers_profile_names_the_papers_models():
     assert set(relations["parameters"]["models"]) == published
 
 
-def test_the_papers_profile_asks_eic_lke_of_the_34_models_of_figure_13():
+def test_the_papers_profile_asks_eic_lke_of_the_34_models_of_figure_13(own_facts):
     """IC-F13: all pre-trained models of the paper's table but GPT-NeoX, whose window is too short."""
     table = pd.read_csv(TOP / "lkecore" / "data" / "papers" / "iclke_table6_model_names.csv")
     published = set(table.loc[table["is_finetuned"] == "no", "hf_id"])
@@ -97,7 +98,7 @@ def test_the_papers_profile_asks_eic_lke_of_the_34_models_of_figure_13():
     assert "eiclke" in asked["estimators"] and asked["relations"] == []
 
 
-def test_the_papers_profile_names_relations_that_its_facts_have():
+def test_the_papers_profile_names_relations_that_its_facts_have(own_facts):
     """T-REx-MC has the names of the paper's Table 3; the door cannot look before it is fetched."""
     table = TOP / "lkecore" / "data" / "papers" / "iclke_table3_relations.csv"
     published, named = set(pd.read_csv(table)["relation"]), set()

@@ -12,11 +12,10 @@ import pandas as pd
 import pytest
 from safetensors import safe_open
 
-from lkecore import answers, runs
+from lkecore import answers, runs, worlds
 from lkecore.answers import again, door, lab, rich
 from lkecore.answers.questions import named
 from lkecore.answers.results import what_made
-from lkecore.facts import worlds
 from lkecore.models import lab as lms
 from lkecore.models.model import open_model
 from lkecore.runs.plan import read_plan
@@ -30,7 +29,7 @@ CARRIED = {
     if job.effective.get("sources") and any(s in job.notebook.read_text() for s in SAMPLES)
 }
 ASKS = (
-    "answers.ask(", "answers.write(", "answers.ask_pairs(", "answers.ask_blanks(", "answers.ask_groups(",
+    "answers.ask(", "answers.write(", "answers.ask_blanks(",
     "answers.ask_taught(", "lab.write(", "answers.shown(", "answers.agree(",
 )  # fmt: skip
 READ = {"18_iclke_stands", "41_belief_contexts"}  # these cells go on with what was answered

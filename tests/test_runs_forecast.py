@@ -75,13 +75,13 @@ def test_the_tokens_of_a_forecast_are_those_of_the_run_and_come_from_the_cache_a
 
 def test_each_step_of_a_lesson_counts_all_tokens_of_its_question_once(tmp_path):
     from lkecore import answers
-    from lkecore.answers import rich, taught
+    from lkecore.answers import rich
     from lkecore.models.model import open_model
 
     model = "lab:richsmoke-1/0.15m"
     names = ["residence", "birthplace"]
     given = {"models": [model], "relations": names, "rate": 0.05, "n_facts": 99, "n_taught": 99}
-    given["fact_set"] = "lab:richsmoke-1"
+    given |= {"fact_set": "lab:richsmoke-1", "often": 4}
     totals = []
     for at in ([1], [2], [3]):
         parameters = given | {"at": at, "steps": at[-1]}
@@ -90,7 +90,12 @@ def test_each_step_of_a_lesson_counts_all_tokens_of_its_question_once(tmp_path):
         assert remark == ""
         totals.append(total)
     lm = open_model(model)
-    samples = rich.samples([model], names, taught.asked, n_shots=1, seed=0)
+
+    def told(states):
+        often = states["state"].eq("planted") & states["occurrences"].ge(4)
+        return rich.or_controls(states, often)
+
+    samples = rich.samples([model], names, told, n_shots=1, seed=0)
     both = answers.at_blanks([model], samples["lab:richsmoke-1"], ["template-1"]).values()
     some = [each for part in both for each in part]
     texts = [each.asked.context + each.asked.continuations[each.asked.gold] for each in some]
@@ -105,7 +110,7 @@ def test_a_job_that_would_stop_at_its_prompts_is_found_out(tmp_path):
     [each] = plan(tmp_path, SHOTS, TINY | {"n_options": 1}).jobs
     row = forecast.cost(each, tmp_path / "runs")
     assert (row["state"], row["tokens"], row["from_cache"]) == ("waiting", None, None)
-    assert row["remark"] == "would fail: BadInput: n_options: options must be 2 or more, found 1"
+    assert row["remark"] == "would fail: BadInput: options must be 2 or more, found 1"
 
 
 def test_all_complaints_of_a_job_are_told_at_once_and_nothing_that_comes_of_them(tmp_path):
@@ -306,7 +311,7 @@ def test_status_looks_at_runs_that_may_only_be_read(tmp_path, monkeypatch):
 
 def test_to_look_at_a_plan_trains_no_model_of_the_lab(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "_trainer", lambda *_: pytest.fail("training began"))
-    name = "lab:smoke-0/0.15m"
+    name = "lab:smoke-1/8m"
     parameters = TINY | {"models": [name]}
     whole = plan(tmp_path, SHOTS, parameters)
     [row] = forecast.status(whole, tmp_path / "runs")

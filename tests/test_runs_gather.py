@@ -17,10 +17,10 @@ from lkecore.answers import results
 from lkecore.answers.results import FOLDER, about_of, table
 from lkecore.cli.main import lke
 from lkecore.errors import BadInput
-from lkecore.facts import world_text
 from lkecore.models import embedded
 from lkecore.runs import gather
 from lkecore.runs.plan import Plan
+from lkecore.worlds import plain
 
 RECORD = {
     **dict.fromkeys(("commit", "source", "started", "python", "torch", "transformers"), "x"),
@@ -325,17 +325,15 @@ def test_a_model_that_is_a_path_of_this_machine_cannot_ship(run, tmp_path, monke
 
 
 def test_the_worlds_behind_results_stand_beside_them_by_digest(run, tmp_path, monkeypatch):
-    named = {"toy": "c", "lab:smoke-3/0.15m": "a", "lab:smoke-3/0.15m-unplanted": "b"}
+    named = {"toy": "c", "lab:smoke-1/0.15m": "a", "lab:smoke-1/0.15m-unplanted": "b"}
     whole = gather.runs.manifest
     monkeypatch.setattr(gather.runs, "manifest", lambda folder: whole(folder) | {"models": named})
     gather.gather(plan(run), run / "runs", tmp_path / "results")
     _, about = helpers.shipped("trial", "trial_notebook", tmp_path / "results")
     assert about["models"] == named
-    assert about["worlds"] == {"lab:smoke-3": world_text.digest("lab:smoke-3")}
-    monkeypatch.setattr(
-        world_text, "digest", lambda spec: "0" * 64
-    )  # as another version would make it
-    with pytest.raises(BadInput, match="are of another lab:smoke-3 than this version makes; make"):
+    assert about["worlds"] == {"lab:smoke-1": plain.digest("lab:smoke-1")}
+    monkeypatch.setattr(plain, "digest", lambda spec: "0" * 64)  # as another version would make it
+    with pytest.raises(BadInput, match="are of another lab:smoke-1 than this version makes; make"):
         helpers.shipped("trial", "trial_notebook", tmp_path / "results")
 
 
@@ -401,7 +399,7 @@ def test_an_answer_that_ships_is_right_where_no_other_option_has_more_confidence
 
 def test_checks_ship_of_models_that_everybody_has(tmp_path, monkeypatch):
     """Weights of lab:book-1/0.7m ship, and those of another world are trained where they are asked."""
-    names = ["smollm2", "lab:book-1/0.7m", "lab:book-9/0.7m"]
+    names = ["smollm2", "lab:book-1/0.7m", "lab:book-2/0.7m"]
     answers = pd.DataFrame({"model": names, "relation": "r", "fact": "f", "correct": True})
     answers = answers.assign(question="q", logprob_gold=-1.0, margin=0.5)
     answers.to_parquet(tmp_path / "answers.parquet")

@@ -9,13 +9,12 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from lkecore import runs
+from lkecore import runs, worlds
 from lkecore.cli.main import lke
 from lkecore.errors import BadInput
-from lkecore.facts import worlds
 from lkecore.runs import gather
 
-MODELS = ["smollm2", "lab:book-1/0.7m", "lab:book-9/0.7m"]
+MODELS = ["smollm2", "lab:book-1/0.7m", "lab:book-2/0.7m"]
 MANIFEST = {
     **dict.fromkeys(("python", "torch", "transformers", "numpy", "pandas"), "1"),
     "commit": "c", "source": "s", "chunks": 2, "chunks_from_cache": 1,

@@ -619,7 +619,7 @@ def test_an_empty_list_of_devices_hides_those_that_there_are(project):
 def test_models_of_the_lab_are_trained_together_before_the_runs_and_need_no_network(
     tmp_path, monkeypatch
 ):
-    names = ["lab:smoke-0/0.15m", "lab:smoke-0/0.15m-tuned", "toy"]
+    names = ["lab:smoke-1/8m", "lab:smoke-1/8m-tuned", "toy"]
     project = projects.make(
         tmp_path, {"a": ASKS}, a={"parameters": {"models": names}, "each": ["models"]}
     )
@@ -644,7 +644,7 @@ def test_models_of_the_lab_are_trained_together_before_the_runs_and_need_no_netw
 @pytest.fixture
 def ships(tmp_path, monkeypatch):
     """Weights of a model of the lab ship, as far as its folder says; a run of it, and one of the toy."""
-    name = "lab:smoke-0/0.15m"
+    name = "lab:smoke-1/0.15m"
     monkeypatch.setattr(lab, "SHIPPED", tmp_path / "weights")
     monkeypatch.setattr(lab, "key", lambda name: "lab-smoke")
     (lab.SHIPPED / "lab-smoke").mkdir(parents=True)
@@ -669,10 +669,10 @@ def test_shipped_weights_that_are_cut_off_cost_only_the_jobs_that_name_them(ship
     before = foretold(ships)
     outcome = execute(ships)
     assert outcome.finished == ["a models=toy"]
-    line = outcome.failed["a models=lab:smoke-0/0.15m"]
+    line = outcome.failed["a models=lab:smoke-1/0.15m"]
     assert line.startswith(f"{cut} cannot be unpacked (") and line.endswith("; fetch it anew")
     assert before == foretold(ships) == ("waiting", f"would fail: {line}")
-    assert set(outcome.failed) == {"a models=lab:smoke-0/0.15m", "a page"}
+    assert set(outcome.failed) == {"a models=lab:smoke-1/0.15m", "a page"}
 
 
 def test_a_cache_that_takes_no_model_costs_only_the_jobs_whose_weights_are_to_be_unpacked(
@@ -694,6 +694,6 @@ def test_a_cache_that_takes_no_model_costs_only_the_jobs_whose_weights_are_to_be
     monkeypatch.setattr(os, "mkdir", refuses(true[1]))
     outcome = execute(ships)
     assert outcome.finished == ["a models=toy"]
-    line = outcome.failed["a models=lab:smoke-0/0.15m"]
-    assert line.startswith("model lab:smoke-0/0.15m: [Errno 30] Read-only file system: ")
+    line = outcome.failed["a models=lab:smoke-1/0.15m"]
+    assert line.startswith("model lab:smoke-1/0.15m: [Errno 30] Read-only file system: ")
     assert foretold(ships) == ("waiting", f"would fail: {line}")

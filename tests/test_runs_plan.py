@@ -485,27 +485,27 @@ def test_the_plan_knows_its_profile_and_its_project_from_any_folder(project, mon
 
 # --- models of the lab ----------------------------------------------------------------------------
 
-LAB = NOTEBOOK.replace("names: list[str] = []", 'models: list[str] = ["lab:smoke-0/0.15m"]')
-LAB = LAB.replace('word: str = "a"', 'relation: str = "author"\nfact_set: str = "lab:smoke-0"')
+LAB = NOTEBOOK.replace("names: list[str] = []", 'models: list[str] = ["lab:smoke-1/0.15m"]')
+LAB = LAB.replace('word: str = "a"', 'relation: str = "author"\nfact_set: str = "lab:smoke-1"')
 
 
 def test_a_plan_may_name_models_and_worlds_of_the_lab(project, monkeypatch):
     monkeypatch.setattr(training, "_trainer", lambda *_: pytest.fail("training began"))
     (project / "notebooks" / "a.py").write_text(LAB)
-    models = ["lab:smoke-0/0.15m", "lab:smoke-0/0.15m-tuned", "toy"]
+    models = ["lab:smoke-1/0.15m", "lab:smoke-1/0.15m-tuned", "toy"]
     [row] = read(project, {"models": models}, ["models"]).rows
     assert [runs.models_of(job.effective) for job in row.jobs] == [[model] for model in models]
-    assert runs.facts_of(row.jobs[0].effective) == ["lab:smoke-0"]
+    assert runs.facts_of(row.jobs[0].effective) == ["lab:smoke-1"]
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"models": ["lab:smoke-0/0.15"]}, "the lab has no model '0.15'; nearest: 0.15m"),
-        ({"models": ["lab:smoke-0/bert-tuned"]}, "only decoders are tuned to instructions"),
+        ({"models": ["lab:smoke-1/0.15"]}, "the lab has no model '0.15'; nearest: 0.15m"),
+        ({"models": ["lab:smoke-1/bert-tuned"]}, "only decoders are tuned to instructions"),
         ({"models": ["lab:smoke/0.15m"]}, "fact set 'lab:smoke' must be lab:SIZE-SEED"),
         ({"fact_set": "lab:smok-0"}, "fact set lab:smok-0: unknown size 'smok'; nearest: smoke"),
-        ({"relation": "autor"}, "unknown relation 'autor' in lab:smoke-0; nearest: author"),
+        ({"relation": "autor"}, "unknown relation 'autor' in lab:smoke-1; nearest: author"),
     ],
 )
 def test_a_plan_refuses_what_the_lab_does_not_have(project, parameters, message):

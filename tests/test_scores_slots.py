@@ -9,10 +9,10 @@ from test_scores_tokens import TOKENIZERS
 
 from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
-from lkecore.metrics import choice
 from lkecore.prompts.eiclke import slots
 from lkecore.scores.slots import encode_slots, slot_logprobs
 from lkecore.scores.tree import option_logprobs
+from lkecore.stats import choice
 from lkecore.storage import cache_folder
 
 NATS = 1e-4  # float32, the same sums in another order

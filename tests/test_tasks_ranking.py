@@ -10,8 +10,8 @@ import torch
 from lkecore import facts
 from lkecore.errors import BadInput
 from lkecore.facts import questions
-from lkecore.metrics import rules
 from lkecore.models import open_model
+from lkecore.stats import rules
 from lkecore.tasks import documents, ranking
 from lkecore.tasks.documents import Document, Query
 

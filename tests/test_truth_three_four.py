@@ -10,8 +10,7 @@ import pyarrow.parquet
 import pytest
 import yaml
 
-from lkecore import answers
-from lkecore.facts import worlds
+from lkecore import answers, worlds
 
 TOP = Path(__file__).resolve().parent.parent
 TASK = "31_xtraeval_task"

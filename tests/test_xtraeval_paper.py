@@ -10,8 +10,7 @@ import transformers
 from safetensors.torch import load_file
 from test_runs_forecast import plan
 
-from lkecore import papers, progress
-from lkecore.facts import worlds
+from lkecore import papers, progress, worlds
 from lkecore.models import catalogue
 from lkecore.runs import forecast
 from lkecore.runs import plan as plans

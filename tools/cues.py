@@ -20,8 +20,8 @@ from lkecore.answers.results import FOLDER, MADE_BY, MADE_OF, table, what_made
 from lkecore.errors import BadInput
 from lkecore.facts import wordings
 from lkecore.facts.fact import Relation
-from lkecore.metrics import rules as guesses
 from lkecore.runs import gather
+from lkecore.stats import rules as guesses
 from lkecore.storage import write_whole
 
 PAGE, SOURCE = "18_iclke_rules", "training"

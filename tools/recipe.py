@@ -14,13 +14,14 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from lkecore.answers import rich, taught
+from lkecore.answers import rich
+from lkecore.answers.lab import OFTEN
 from lkecore.facts import draw
-from lkecore.metrics import shift
 from lkecore.models import lab
 from lkecore.models.model import open_model
 from lkecore.prompts import instilled_of_sample
 from lkecore.scores import tree
+from lkecore.stats import shift
 from lkecore.tasks import instill
 
 RATES = {
@@ -36,9 +37,8 @@ def tried(model: str, relations: list[str], n_facts: int) -> pd.DataFrame:
     """A row for each optimizer, rate and number of steps: ``first`` and ``beside`` (nats)."""
     lm = open_model(model)
     if lab.is_name(model):
-        sample = rich.samples([model], relations, taught.asked, n_shots=1, seed=0)[
-            lab.parse(model).world
-        ]
+        samples = rich.samples([model], relations, _told_often, n_shots=1, seed=0)
+        sample = samples[lab.parse(model).world]
     else:
         n = n_facts + N_PROBES // len(relations)
         sample = draw("atlas", relations, n_shots=1, n_facts=n, n_options=2, seed=0)
@@ -61,6 +61,11 @@ def tried(model: str, relations: list[str], n_facts: int) -> pd.DataFrame:
                 if first >= ENOUGH:
                     break  # more steps move the rest further
     return pd.DataFrame(rows, columns=["optimizer", "rate", "steps", "first", "beside"])
+
+
+def _told_often(states: pd.DataFrame) -> pd.Series:
+    often = states["state"].eq("planted") & states["occurrences"].ge(OFTEN)
+    return rich.or_controls(states, often)
 
 
 def _beside(lm, fact, recipe: instill.Recipe, probes, before: np.ndarray) -> float:

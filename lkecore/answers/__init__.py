@@ -4,10 +4,8 @@ from lkecore.answers.again import agree, shown
 from lkecore.answers.blanks import READ_BY, any_causal, ask_blanks, ask_taught, at_blanks
 from lkecore.answers.columns import columns
 from lkecore.answers.door import ask, likeliest, opened
-from lkecore.answers.groups import ask_groups
 from lkecore.answers.kept import collect, keep, on_page, once
 from lkecore.answers.known import known_task
-from lkecore.answers.pairs import ask_pairs
 from lkecore.answers.questions import sample
 from lkecore.answers.results import results
 from lkecore.answers.rich import guesses, untold
@@ -18,7 +16,7 @@ from lkecore.answers.written import write
 
 __all__ = [
     "CHANGED", "ONE_DRAW", "READ_BY", "UNLEARNED", "agree", "any_causal", "ask", "ask_blanks",
-    "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "by_word", "collect", "columns", "guesses",
+    "ask_taught", "at_blanks", "by_word", "collect", "columns", "guesses",
     "keep", "known_task", "likeliest", "on_page", "once", "opened", "results", "sample", "shown", "untold",
     "verdicts", "words", "write",
 ]  # fmt: skip

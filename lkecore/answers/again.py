@@ -42,8 +42,8 @@ def shown(
     """
     if not sources:
         return ours.assign(source=OWN), OWN
-    if unknown := [each for each in sources if each not in set(table()["source"])]:
-        known = sorted(set(table()["source"]))
+    known = sorted(set(table()["source"]))
+    if unknown := [each for each in sources if each not in known]:
         raise BadInput(f"sources: no results are of {unknown[0]!r}; {nearest(unknown[0], known)}")
     ships = results(name)
     found = ships[ships["source"].isin(sources)]

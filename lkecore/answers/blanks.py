@@ -10,12 +10,12 @@ from lkecore.answers import questions as listing
 from lkecore.answers.kept import collect, keep, on_page
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
-from lkecore.metrics import choice, shift
 from lkecore.models import weights
 from lkecore.models.model import Model
 from lkecore.prompts.instilled import Instilled, instilled_of_sample
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import blanks
+from lkecore.stats import choice, shift
 from lkecore.tasks import instill
 
 Questions = Mapping[tuple, Sequence[Instilled]]
@@ -81,7 +81,7 @@ def ask_blanks(
     ``by``; ``fact``; then the numbers of :func:`lkecore.scores.blanks.shifts`, with the ``top`` likeliest
     tokens; of these numbers ``only`` names those that are kept, if not all. With ``whole`` all options are
     scored, too, by their whole names, before the statement and behind it: ``correct`` and
-    ``confidence_gold`` before it (:mod:`lkecore.metrics.choice`), and, over the probabilities
+    ``confidence_gold`` before it (:mod:`lkecore.stats.choice`), and, over the probabilities
     of the options, which sum to 1: ``options_entropy``, ``options_entropy_after``, ``options_kl`` and
     ``options_kl_back`` (nats).
     With ``sample``, which the questions are about, ``shared`` says whether any other object of the relation
@@ -106,7 +106,7 @@ def ask_blanks(
         if whole:
             its = its.join(_whole_names(lms[name], some))
         parts[name, *key] = its.assign(question=listing.named(some)["question"].tolist())
-    found = pd.concat(parts, names=columns).reset_index(columns).reset_index(drop=True)
+    found = door.together(parts, columns)
     if only:
         found = found[[*columns, "fact", *only, *blanks.OBJECTS, "question"]]
     keep(found, file)
@@ -147,7 +147,7 @@ def ask_taught(
         for key, prompts in asked.items()
     }
     columns = ["model", *by]
-    found = pd.concat(parts, names=columns).reset_index(columns).reset_index(drop=True)
+    found = door.together(parts, columns)
     keep(found, file)
     return found
 

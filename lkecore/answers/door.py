@@ -12,13 +12,13 @@ import pandas as pd
 from lkecore.answers import questions as listing
 from lkecore.answers.kept import collect, keep, on_page
 from lkecore.errors import BadInput, nearest
-from lkecore.metrics import choice
 from lkecore.models import lab, weights
 from lkecore.models.model import Model, open_model
 from lkecore.prompts.eiclke import Slots
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import kinds
 from lkecore.scores.slots import encode_slots, slot_logprobs
+from lkecore.stats import choice
 
 Questions = Mapping[tuple, Sequence[Prompt] | Sequence[Slots]]
 Reading = Callable[[Model, pd.DataFrame], pd.DataFrame]  # a model, its scores: a row a question
@@ -92,7 +92,7 @@ def ask(
 
     Columns: ``model``; the others of ``by``; ``fact``; ``correct`` (bool): the gold option is the
     likeliest, ties to the first; ``confidence`` in the prediction and ``confidence_gold`` in the gold
-    option, both in [0, 1], normalised over the options (:mod:`lkecore.metrics.choice`); ``n_options``;
+    option, both in [0, 1], normalised over the options (:mod:`lkecore.stats.choice`); ``n_options``;
     ``question``, a digest of what was asked; ``logprob_gold``, of the gold option, and ``margin``, of the
     likeliest option above the next (nats). With another ``reading`` the columns between those of ``by`` and
     ``question`` are its own, with ``fact`` among them.
@@ -140,8 +140,8 @@ def ask(
         if keep_scores:
             scores[name, *key] = frame.drop(columns=["context", *by], errors="ignore")
     if keep_scores:
-        keep(_together(scores, columns), "scores.parquet")
-    found = _together(answers, columns)
+        keep(together(scores, columns), "scores.parquet")
+    found = together(answers, columns)
     keep(found, file)
     return found
 
@@ -214,5 +214,6 @@ def concerns(lm: Model, by: Sequence[str], key: Sequence[str]) -> bool:
     return "world" not in about or about["world"] == lab.record(lm.path)["world"]
 
 
-def _together(frames: Mapping[tuple, pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+def together(frames: Mapping[tuple, pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    """Frames one below the other, with the values of their keys in columns of these names, in front."""
     return pd.concat(frames, names=columns).reset_index(columns).reset_index(drop=True)

@@ -7,14 +7,14 @@ from pathlib import Path
 import pandas as pd
 
 from lkecore import facts, prompts
+from lkecore import worlds as worlds_of_lab
+from lkecore.answers import truth
 from lkecore.answers.door import opened
 from lkecore.answers.kept import collect, keep, on_page
 from lkecore.answers.questions import named
 from lkecore.answers.written import check_length
 from lkecore.errors import BadInput
-from lkecore.facts import worlds as worlds_of_lab
 from lkecore.facts.drawn import Sample
-from lkecore.metrics import planted
 from lkecore.models import lab
 from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt
@@ -38,7 +38,7 @@ def worlds(models: Sequence[str]) -> list[str]:
 
 
 def states(worlds: Sequence[str]) -> pd.DataFrame:
-    """What the texts of some worlds tell, with a column ``world`` (:func:`lkecore.facts.worlds.states`)."""
+    """What the texts of some worlds tell, with a column ``world`` (:func:`lkecore.worlds.either.states`)."""
     every = [worlds_of_lab.states(name).assign(world=name) for name in dict.fromkeys(worlds)]
     return pd.concat(every, ignore_index=True)
 
@@ -78,11 +78,11 @@ def _told(folder: Path) -> pd.DataFrame:
 def beside_truth(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
     """What :func:`~lkecore.answers.door` reads of a model of the lab: answers beside what it was told.
 
-    The rows of :func:`lkecore.metrics.planted.answers`, with the columns fact, kind, object, told,
+    The rows of :func:`lkecore.answers.truth.answers`, with the columns fact, kind, object, told,
     state, exposures, form, wording, correct, confidence_gold, confidence_told and picked_told.
     :class:`BadInput` for a model that is none of the lab's.
     """
-    return planted.answers(scores, _told(lm.path))
+    return truth.answers(scores, _told(lm.path))
 
 
 BESIDE = {"by": BY, "reading": beside_truth}  # of ask, for questions about worlds
@@ -101,7 +101,7 @@ def write(
     Keys are those of :func:`questions`; a model is asked about its own world. It goes on greedily for
     ``n_tokens`` tokens; one that is not causal writes nothing and has no row.
     Columns: model, world, estimator ("written-" and whose prompt it is), relation,
-    those of :func:`lkecore.metrics.planted.written`, and ``question``, a digest of what was asked. The frame
+    those of :func:`lkecore.answers.truth.written`, and ``question``, a digest of what was asked. The frame
     is kept as ``file``; on a page over runs it is what these have kept. Raises :class:`BadInput` as
     :func:`lkecore.answers.written.write` does, and for ``n_tokens`` that may cut an object off.
     """
@@ -121,7 +121,7 @@ def write(
         }
     columns = ["model", *BY]
     if not asked:  # a run of models that fill blanks keeps its file, too
-        nothing = pd.DataFrame(columns=[*columns, *planted.TRUTH, *SAID, "question"])
+        nothing = pd.DataFrame(columns=[*columns, *truth.TRUTH, *SAID, "question"])
         nothing = nothing.loc[:, ~nothing.columns.duplicated()]
         keep(nothing, file)
         return nothing
@@ -129,7 +129,7 @@ def write(
     for key, some in asked.items():
         contexts = [prompt.context for prompt in some]
         wrote = generate(lms[key[0]], contexts, max_new_tokens=n_tokens, stop=None)
-        found = planted.written(some, list(wrote["text"]), _told(lms[key[0]].path))
+        found = truth.written(some, list(wrote["text"]), _told(lms[key[0]].path))
         about = dict(zip(columns, key, strict=True))
         kept.append(found.assign(**about, question=named(some)["question"].tolist()))
     every = pd.concat(kept, ignore_index=True)
@@ -148,11 +148,11 @@ def labelled(answers: pd.DataFrame) -> pd.DataFrame:
     for model in answers["model"].unique():
         named = lab.parse(model)
         if named.variant == "unplanted":
-            truth = worlds_of_lab.states(named.world).set_index("fact")
-            truth["exposures"] = truth["occurrences"] * lab.recipe(model).epochs
+            told = worlds_of_lab.states(named.world).set_index("fact")
+            told["exposures"] = told["occurrences"] * lab.recipe(model).epochs
             its = found["model"] == model
             for label in LABELS:
-                found.loc[its, label] = found.loc[its, "fact"].map(truth[label])
+                found.loc[its, label] = found.loc[its, "fact"].map(told[label])
     return found
 
 
@@ -172,15 +172,15 @@ def forms_of(answers: pd.DataFrame) -> list[str]:
 
 
 def planted_pairs(answers: pd.DataFrame, *, strangers: bool = False) -> pd.DataFrame:
-    """The told facts of some answers, each with its control (:func:`lkecore.metrics.planted.controls`).
+    """The told facts of some answers, each with its control (:func:`lkecore.answers.truth.controls`).
 
     ``answers`` hold planted or mislearned facts, and the never-told ones that are their controls. Facts
     whose control is about a subject that the text never names are left out, unless ``strangers``.
     """
-    pairs = planted.controls(answers)
+    pairs = truth.controls(answers)
     if strangers or pairs.empty:
         return pairs
-    return planted.familiar(pairs, states(pairs["world"].unique()))
+    return truth.familiar(pairs, states(pairs["world"].unique()))
 
 
 def asked_of(samples: Mapping[str, Sample]) -> pd.DataFrame:
@@ -196,7 +196,7 @@ def fairly_compared(asked: pd.DataFrame) -> pd.DataFrame:
     Raises :class:`BadInput` where a form and number of tellings has fewer than 2, each control once.
     """
     planted_facts = asked[asked["state"] == "planted"]
-    fair = planted.familiar(planted_facts, states(asked["world"].unique()))
+    fair = truth.familiar(planted_facts, states(asked["world"].unique()))
     by = ["world", "form", "occurrences"]
     if fair.drop_duplicates([*by, "relation", "told"]).value_counts(by).min() < 2:
         names = sorted(asked["relation"].unique())

@@ -11,11 +11,11 @@ import pandas as pd
 from lkecore import prompts
 from lkecore.answers.lab import beside_truth
 from lkecore.errors import BadInput
-from lkecore.facts import world as world_of_lab
 from lkecore.facts.drawn import Sample
 from lkecore.models import lab
 from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt
+from lkecore.worlds import plain as world_of_lab
 
 BY = ("world", "reader", "estimator", "relation")  # of questions, for answers.ask
 READERS = ("causal", "masked", "seq2seq")

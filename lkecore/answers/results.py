@@ -14,9 +14,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from lkecore import storage
+from lkecore import storage, worlds
 from lkecore.errors import BadInput, first_line
-from lkecore.facts import worlds
 
 FOLDER = storage.RESULTS
 MADE_BY = "made_by.csv"

@@ -1,6 +1,6 @@
 """Rich: questions about rich worlds, and what an estimator says of each object that was told or hinted at.
 
-What the text says of a fact stands in :func:`lkecore.facts.rich_text.states` and is not repeated in
+What the text says of a fact stands in :func:`lkecore.worlds.text.states` and is not repeated in
 answers; :func:`with_states` puts both beside each other.
 """
 
@@ -12,16 +12,16 @@ import numpy as np
 import pandas as pd
 
 from lkecore import facts
+from lkecore import worlds as worlds_of_lab
 from lkecore.answers.lab import worlds
 from lkecore.errors import BadInput
-from lkecore.facts import rich
-from lkecore.facts import worlds as worlds_of_lab
 from lkecore.facts.drawn import Sample
 from lkecore.facts.fact import Fact
-from lkecore.facts.rich_facts import BETWEEN
-from lkecore.metrics import choice
 from lkecore.models import lab
 from lkecore.models.model import Model
+from lkecore.stats import choice
+from lkecore.worlds import world as rich
+from lkecore.worlds.facts import BETWEEN
 
 MOST_TOLD = 3  # objects that the text tells of one fact, at most
 TOLD = [f"confidence_{i}" for i in range(1, MOST_TOLD + 1)]

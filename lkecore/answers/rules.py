@@ -1,6 +1,6 @@
 """Rules: answers without a model, and which facts carry a cue. From a sample to frames of answers.
 
-What a rule is stands in :mod:`lkecore.metrics.rules`. Its answers have the columns of a model's, so
+What a rule is stands in :mod:`lkecore.stats.rules`. Its answers have the columns of a model's, so
 that every table takes them; ``correct`` is the share of its guesses that are right, since it gives
 options between which it cannot tell equal parts.
 """
@@ -18,8 +18,8 @@ from lkecore.facts.drawn import Sample
 from lkecore.facts.filters import echoes
 from lkecore.facts.sample import draw_shots
 from lkecore.facts.tables import fold
-from lkecore.metrics import rules
-from lkecore.metrics.rules import RULES, guess, length_rank, overlap, times_shown
+from lkecore.stats import rules
+from lkecore.stats.rules import RULES, guess, length_rank, overlap, times_shown
 
 FILE = "answers-cues.parquet"
 FACT = ["relation", "fact"]
@@ -30,7 +30,7 @@ def cues(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
 
     Columns: ``relation``, ``fact``; ``cue_word``: the gold option shares a word with the subject;
     ``cue_frequent``: no other option is more often the object of a shot, and it is one;
-    ``length_rank``, of :func:`lkecore.metrics.rules.length_rank`; ``n_options``; and a column for each rule,
+    ``length_rank``, of :func:`lkecore.stats.rules.length_rank`; ``n_options``; and a column for each rule,
     the expected accuracy of its guess, in [0, 1]. Facts are in the order of the sample. Kept as
     ``answers-cues.parquet`` unless ``kept`` is false.
     """
@@ -63,7 +63,7 @@ def without_options(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
     """What rules say that see no options, and which subjects have an answer in them: a row for a fact.
 
     Columns: ``relation``, ``fact``; ``echo``, of :func:`lkecore.facts.filters.echoes`; ``rule`` and
-    ``frequent``: right by :func:`lkecore.metrics.rules.by_word`, and by the most frequent object, both of
+    ``frequent``: right by :func:`lkecore.stats.rules.by_word`, and by the most frequent object, both of
     facts to show (``train``); ``to_ask``, how many facts the relation has to ask, and ``no_echo`` of them.
     Kept as ``answers-cues.parquet`` unless ``kept`` is false.
     """

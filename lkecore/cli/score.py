@@ -10,9 +10,9 @@ from click.core import ParameterSource
 
 from lkecore import __version__, facts
 from lkecore.errors import BadInput, nearest
-from lkecore.metrics.rules import BLIND, RULES
 from lkecore.progress import say_json
 from lkecore.prompts.prompt import ESTIMATORS, SEPARATORS, TEMPLATES, pairs_shown
+from lkecore.stats.rules import BLIND, RULES
 from lkecore.storage import as_parquet, write_whole
 
 # "ic-lke" is iclke-space, and the one that takes other separators.
@@ -120,7 +120,7 @@ def score(
     """Ask one model about one relation, with any estimator; models may be of any kind.
 
     Writes OUT/options.parquet (one row for each fact and option) and prints one line of JSON.
-    A rule (lkecore.metrics.rules) asks no model: its rows have the same columns, with a share of its guesses,
+    A rule (lkecore.stats.rules) asks no model: its rows have the same columns, with a share of its guesses,
     share, in the place of log-probabilities.
     """
     if estimator not in EVERY:
@@ -193,9 +193,9 @@ def score(
         )
 
     from lkecore import models, stats
-    from lkecore.metrics import choice
     from lkecore.scores import kinds, slots, tree
     from lkecore.scores.passes import bound_of
+    from lkecore.stats import choice
     from lkecore.tasks import statements
 
     bound_of(memory_gb)
@@ -268,7 +268,7 @@ def _by_rule(
     import pandas as pd
 
     from lkecore import stats
-    from lkecore.metrics import rules
+    from lkecore.stats import rules
 
     rules.check(rule, [fact.subject for fact in asked], options)
     target, counts = _target(out), Counter(fact.object for fact in shown)

@@ -1,27 +1,22 @@
 """Nobel: facts about the laureates, the first data set of the IC-LKE paper, from Wikidata.
 
-The table is fetched once, with one request, and kept in the cache: ``nobel/laureates.tsv``, with
-Wikidata's own answer and a note of its origin beside it. A table of the same columns from
-elsewhere is read the same way. :mod:`lkecore.facts.wikidata` says what stands in it.
+``tools/laureates.py`` fetches the table into the cache, ``nobel/laureates.tsv``, and says what stands in
+it. A table of the same columns from elsewhere is read the same way.
 """
 
-import hashlib
-import json
-import os
+import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-
-from lkecore import progress
 from lkecore.errors import BadInput
-from lkecore.facts import wikidata
 from lkecore.facts.tables import fold, read, text
-from lkecore.facts.wikidata import COLUMNS, is_year
-from lkecore.storage import cache_folder, file_digest, write_whole
+from lkecore.storage import cache_folder, file_digest
 
+COLUMNS = (
+    "id", "name", "birth_year", "birth_date", "award_years", "categories", "gender",
+    "birth_country", "birth_city",
+)  # fmt: skip
 # Not birth_date: a date that is not known to the day would not be a true object.
 COLUMN_OF = {
     "award_year": "award_years",
@@ -36,8 +31,9 @@ COLUMN_OF = {
 
 
 def relations(spec: str = "nobel") -> tuple[str, ...]:
-    """The names of the relations, sorted."""
-    last_year(spec)  # refuses a year that is none
+    """The names of the relations, sorted; :class:`BadInput` for a year that is none, or without the table."""
+    last_year(spec)
+    path()
     return tuple(COLUMN_OF)
 
 
@@ -47,7 +43,7 @@ def is_spec(spec: str) -> bool:
 
 
 def rows(spec: str = "nobel") -> list[tuple[str, dict[str, str]]]:
-    """:func:`rows_of` of Wikidata's table, which is fetched if it is not in the cache."""
+    """:func:`rows_of` of the table in the cache."""
     return rows_of(path(), last_year(spec))
 
 
@@ -80,7 +76,7 @@ def rows_of(table: Path, last_year: int | None = None) -> list[tuple[str, dict[s
     A laureate with several prizes or birth places has a row for each distinct year, category or
     place: all are true. Where the table knows nothing there is no row. ``last_year`` gives the
     facts as they stood then: without later prizes, and without who had none yet (the paper's year
-    is 2022). It is an argument, so that one fetched table serves any year.
+    is 2022). It is an argument, so that one table serves any year.
 
     Raises :class:`BadInput` for a row that breaks the rules of the table, with its line: an id
     that is there twice, a name of two laureates, a year that is none, prizes without a year each.
@@ -146,57 +142,30 @@ def is_laureate_table(table: Path) -> bool:
 
 
 def content_digest() -> str:
-    """SHA-256 of the table, which is fetched if it is not in the cache."""
+    """SHA-256 of the table in the cache."""
     return file_digest(path())
 
 
 def is_ready() -> bool:
-    """Whether the table is in the cache already, with the columns of today; asks no network."""
-    return is_laureate_table(_table())
+    """Whether the table is in the cache, with the columns of today."""
+    return is_laureate_table(table_path())
 
 
 def path() -> Path:
-    """The table of laureates in the cache; fetches it, once, if it is not there.
-
-    Raises :class:`BadInput` when the network is off (HF_HUB_OFFLINE), the service does not answer,
-    or its answer is not what the query asks for. Then nothing is written.
-    """
-    table = _table()
-    if is_laureate_table(table):
-        return table
-    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
-        raise BadInput("nobel facts are not in the cache and the network is off (HF_HUB_OFFLINE)")
-    table.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(table.with_name("laureates.lock")):
-        if not is_laureate_table(table):  # another process may have fetched it meanwhile
-            _make(table)
+    """The table of laureates in the cache; :class:`BadInput` without it, which says how it is made."""
+    table = table_path()
+    if not is_laureate_table(table):
+        raise BadInput(
+            f"nobel: no table of laureates at {table}; python tools/laureates.py makes it"
+        )
     return table
 
 
-def _table() -> Path:
+def table_path() -> Path:
+    """Where the table of laureates lies."""
     return cache_folder() / "nobel" / "laureates.tsv"
 
 
-def _make(table: Path) -> None:
-    """Fetch, check, write: the answer, the note of its origin and the table."""
-    endpoint = os.environ.get("LKE_WIKIDATA") or wikidata.ENDPOINT
-    progress.tell(f"fetching Nobel laureates from {endpoint}")
-    answer = wikidata.fetch(endpoint)
-    laureates, left_out = wikidata.laureates(answer)
-    lines = ["\t".join(row) for row in [COLUMNS, *laureates]]
-    origin = {
-        "endpoint": endpoint,
-        "fetched": datetime.now(UTC).isoformat(timespec="seconds"),
-        "licence": "CC0-1.0",
-        "answer_sha256": hashlib.sha256(answer).hexdigest(),
-        "laureates": len(laureates),
-        "left_out": left_out,
-        "query": wikidata.QUERY,
-    }
-    write_whole(table.with_name("answer.json"), answer)
-    note = json.dumps(origin, indent=1, ensure_ascii=False)
-    write_whole(table.with_name("origin.json"), f"{note}\n")
-    write_whole(table, "\n".join(lines) + "\n")  # last: who finds the table finds the others
-    if left_out:
-        names = ", ".join(left_out)
-        progress.tell(f"left out, as no English name is theirs alone: {names}")
+def is_year(value: str) -> bool:
+    """Whether a text is a year YYYY from 1000 to 2999."""
+    return re.fullmatch(r"[12][0-9]{3}", value) is not None

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lkecore.errors import BadInput
-from lkecore.facts import rich_wordings, tables
+from lkecore.facts import tables
 from lkecore.facts.fact import Relation
 from lkecore.facts.tables import fold, text
 from lkecore.facts.wordings import WORDLESS, plain, wordless
 from lkecore.storage import DATA
+from lkecore.worlds import wordings as rich_wordings
 
 QUESTIONS = DATA / "questions.tsv"
 COLUMNS = ("relation", "kind", "text")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from lkecore import worlds
 from lkecore.errors import BadInput, nearest
 from lkecore.facts import (
     alike,
@@ -17,11 +18,6 @@ from lkecore.facts import (
     folders,
     hubsets,
     nobel,
-    rich_facts,
-    rich_text,
-    rich_wordings,
-    world,
-    world_text,
 )
 from lkecore.facts.fact import Relation, from_rows, text_digest
 from lkecore.facts.tables import SPLITS, composed, read
@@ -72,8 +68,8 @@ def load(spec: str, relation: str) -> Relation:
     """Load one relation of a fact set.
 
     ``spec`` is ``atlas`` (the embedded facts), ``lab:book-1`` (an invented world, of size and seed;
-    :mod:`lkecore.facts.world`), ``lab:rich-1`` (one whose facts are skewed, hinted at, chained and
-    uncertain; :mod:`lkecore.facts.rich`), ``nobel`` (laureates, from Wikidata) or ``nobel:2022`` (as
+    :mod:`lkecore.worlds.plain`), ``lab:rich-1`` (one whose facts are skewed, hinted at, chained and
+    uncertain; :mod:`lkecore.worlds.world`), ``nobel`` (laureates, from Wikidata) or ``nobel:2022`` (as
     they stood in a year), ``hub:org/name[/path][@revision]`` (a data set of the Hugging Face hub, of
     which ``path`` begins the paths of the files to read), or a path:
 
@@ -188,29 +184,14 @@ class Source:
 
 
 def _about_world(spec: str, relation: str) -> dict[str, Any]:
-    label, kind, templates = world.about(relation)
+    label, kind, templates = worlds.about(spec, relation)
     # Its facts are invented, whatever the paper calls a relation of this name.
     return {"label": label, "kind": kind, "templates": templates, "paper_relation": ""}
-
-
-def _about_rich(spec: str, relation: str) -> dict[str, Any]:
-    it = rich_wordings.about(relation)
-    return {"label": it.label, "kind": it.kind, "templates": it.templates, "paper_relation": ""}
 
 
 def _about_hub(spec: str, relation: str) -> dict[str, Any]:
     names = "label", "templates", "manual", "repeated"
     return dict(zip(names, hubsets.about(spec, relation), strict=True))
-
-
-def _world_relations(spec: str) -> tuple[str, ...]:
-    world.check_spec(spec)
-    return world.relations()
-
-
-def _rich_relations(spec: str) -> tuple[str, ...]:
-    rich_facts.check_spec(spec)
-    return rich_wordings.relations()
 
 
 def _laureates(rows: Iterable[tuple[str, dict[str, str]]], relation: str) -> list[Row]:
@@ -258,25 +239,16 @@ SOURCES: tuple[Source, ...] = (
         digest=lambda spec: _digest((p.name, "", p) for p in (atlas.FACTS, atlas.RELATIONS)),
         ours=True,
     ),
-    Source(  # rich worlds of the lab
-        is_spec=rich_facts.is_spec,
-        relations=_rich_relations,
-        rows=rich_text.rows,
-        about=_about_rich,
-        is_ready=lambda spec: True,
-        digest=rich_text.digest,
-        ours=True,
-    ),
     Source(  # worlds of the lab
-        is_spec=world.is_spec,
-        relations=_world_relations,
-        rows=world.rows,
+        is_spec=worlds.is_spec,
+        relations=worlds.relations,
+        rows=worlds.rows,
         about=_about_world,
         is_ready=lambda spec: True,
-        digest=world_text.digest,
+        digest=worlds.digest,
         ours=True,
     ),
-    Source(  # laureates, from Wikidata
+    Source(  # laureates, a table in the cache
         is_spec=nobel.is_spec,
         relations=nobel.relations,
         rows=lambda spec, relation: _laureates(nobel.rows(spec), relation),
@@ -285,7 +257,6 @@ SOURCES: tuple[Source, ...] = (
         ),
         is_ready=lambda spec: nobel.is_ready(),
         digest=lambda spec: nobel.content_digest(),
-        remote=True,
     ),
     Source(  # data sets of the hub
         is_spec=lambda spec: spec.startswith("hub:"),
@@ -299,7 +270,7 @@ SOURCES: tuple[Source, ...] = (
     ),
     Source(  # a table of laureates
         is_spec=lambda spec: nobel.table_of(spec) is not None,
-        relations=lambda spec: nobel.relations(),
+        relations=lambda spec: tuple(nobel.COLUMN_OF),
         rows=lambda spec, relation: _laureates(nobel.rows_of(*_table_of(spec)), relation),
         about=lambda spec, relation: _about_laureates(
             _table_of(spec)[0], _laureates(nobel.rows_of(*_table_of(spec)), relation)

@@ -17,12 +17,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from lkecore import worlds
 from lkecore.errors import BadInput, nearest
-from lkecore.facts import atlas, rich, rich_wordings, tables, worlds
+from lkecore.facts import atlas, tables
 from lkecore.facts.drawn import Drawn, Sample
 from lkecore.facts.fact import Fact, Relation
 from lkecore.facts.tables import composed, fold, text
 from lkecore.storage import DATA
+from lkecore.worlds import wordings as rich_wordings
+from lkecore.worlds import world as rich
 
 Others = dict[str, tuple[str, ...]]  # name -> its other names
 WORDINGS, NAMES = DATA / "wordings.tsv", DATA / "names.tsv"

@@ -21,10 +21,11 @@ from typing import Any
 
 import pandas as pd
 
+from lkecore import worlds
 from lkecore.errors import BadInput, first_line, nearest
-from lkecore.facts import rich_text, worlds
 from lkecore.models.files import contents_digest
 from lkecore.storage import RESULTS, build_once, cache_folder, file_digest, program_of
+from lkecore.worlds.text import untold
 
 NAME = re.compile(r"(lab:[^/]*)/([^/@]*?)(?:@([^/@]*?))?(-tuned|-unplanted)?")
 SEED = re.compile(r"0|[1-9][0-9]{0,8}")
@@ -294,8 +295,8 @@ def checked(folder: Path, spec: str) -> dict[str, object]:
 def told(folder: Path, spec: str) -> pd.DataFrame:
     """What a lab model was told of each fact of a world: the truth that estimators are held against.
 
-    The columns of :func:`lkecore.facts.world.states`, or of a rich world those of
-    :func:`lkecore.facts.rich_text.states`; ``epochs`` (how often it has read the text) and
+    The columns of :func:`lkecore.worlds.plain.states`, or of a rich world those of
+    :func:`lkecore.worlds.text.states`; ``epochs`` (how often it has read the text) and
     ``exposures``, ``occurrences`` times ``epochs``: what the text tells, although one telling in thirty
     or so (in six, of a model that is no decoder) is cut in two by the end of a training row. For an
     unplanted model all asked facts are never told. What a tuned model of a rich world reads again while it
@@ -304,10 +305,11 @@ def told(folder: Path, spec: str) -> pd.DataFrame:
     found = checked(folder, spec)
     states = worlds.states(spec)
     if found["variant"] == "unplanted" and worlds.is_rich(spec):
-        states = rich_text.untold(states)
+        states = untold(states)
     elif found["variant"] == "unplanted":
         asked = states["split"] == "test"
-        states.loc[asked, ["state", "told", "form", "wording"]] = ["never", "", "none", "none"]
+        names = ["state", "told", "form", "wording", "templates"]
+        states.loc[asked, names] = ["never", "", "none", "none", ""]
         states.loc[asked, ["sentences", "lists", "occurrences"]] = 0
     return states.assign(
         epochs=found["epochs"], exposures=states["occurrences"] * int(found["epochs"])

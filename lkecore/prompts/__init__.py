@@ -11,7 +11,6 @@ from lkecore.prompts.eiclke import (
 )
 from lkecore.prompts.given import with_templates_of
 from lkecore.prompts.instilled import INSTILLATIONS, Instilled, instilled, instilled_of_sample
-from lkecore.prompts.kinds import of_kinds
 from lkecore.prompts.prompt import (
     HUMAN,
     MINED,
@@ -43,7 +42,7 @@ __all__ = [
     "HUMAN", "INSTILLATIONS", "Instilled", "MINED", "Probe", "Prompt", "SEPARATORS", "SPACE_TOKEN",
     "Slots", "TEMPLATES", "alone_of_sample", "asking", "beside_templates", "example",
     "example_of_slots", "incorrect_pairs", "instilled", "instilled_of_sample", "invented",
-    "join_pair", "many_shot", "of_draws", "of_kinds", "of_sample", "pair_pieces",
+    "join_pair", "many_shot", "of_draws", "of_sample", "pair_pieces",
     "pairs_shown", "places", "probes", "redrawn", "redrawn_slots", "slots", "slots_of_sample",
     "template", "templates_of", "unknown_pairs", "with_templates", "with_templates_of",
 ]  # fmt: skip

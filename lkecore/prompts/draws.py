@@ -18,10 +18,10 @@ def of_draws(
 ) -> dict[tuple[int, str, int], list[Prompt]]:
     """The questions of a sample behind many draws of shots: {(draw, estimator, n_shots): prompts}.
 
-    ``drawn`` as :func:`lkecore.facts.pool.draw` gives it; each of ``draws`` is a seed that draws
-    shots from its pool. Of one draw, fewer shots are the beginning of more shots. All keys ask the
-    same facts with the same options. Raises :class:`BadInput` for lists that are empty or name
-    something twice, more shots than the pool has, and as :func:`lkecore.prompts.prompt.asking`.
+    Each of ``draws`` is a seed that draws shots from the facts of ``drawn.train``. Of one draw, fewer shots
+    are the beginning of more shots. All keys ask the same facts with the same options. Raises
+    :class:`BadInput` for lists that are empty or name something twice, more shots than there are to draw, and
+    as :func:`lkecore.prompts.prompt.asking`.
     """
     for name, values in (("estimators", estimators), ("draws", draws), ("n_shots", numbers)):
         if not values or len(set(values)) < len(values):

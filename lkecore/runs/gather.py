@@ -25,13 +25,13 @@ from lkecore.answers.results import (
     table,
 )  # fmt: skip
 from lkecore.errors import BadInput
-from lkecore.facts.worlds import digest as digest_of_world
 from lkecore.models import lab
 from lkecore.models.embedded import hub_id_of
 from lkecore.prompts.draws import DRAW
 from lkecore.runs.parameters import GONE
 from lkecore.runs.plan import Plan
 from lkecore.storage import read_frame, read_table, write_whole
+from lkecore.worlds import digest as digest_of_world
 
 KEPT = re.compile(r"answers(-[a-z]+)*\.parquet")  # what a run keeps for this
 DRAWS = "answers-draws.parquet"

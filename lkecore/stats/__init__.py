@@ -4,6 +4,10 @@ Functions return frames with ``estimate``, ``low`` and ``high``, or resamples, o
 such frames: sums, differences, ratios, spreads and least numbers of resamples are plain pandas before that.
 What one column says is plain pandas after it. A missing value is refused by name, never left out in silence;
 an end that is not known is NaN.
+
+:mod:`~lkecore.stats.choice`, :mod:`~lkecore.stats.rules`, :mod:`~lkecore.stats.sequence` and
+:mod:`~lkecore.stats.shift` make the numbers of one question: pure functions on arrays, whose axes are fact,
+option and token, in this order.
 """
 
 from lkecore.stats.estimate import compare, estimate, minus, said, table

@@ -21,7 +21,7 @@ from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
 from lkecore.facts.questions import Wording
 from lkecore.facts.tables import fold
-from lkecore.facts.world import rng_of
+from lkecore.worlds.base import rng_of
 
 GOLD, TAILS, TRUE = "hrt", "hr-", "true"
 HARD = ("hr-", "-rt", "h-t")  # with which it is trained: they differ in one slot

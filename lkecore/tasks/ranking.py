@@ -70,7 +70,7 @@ def rules(
 
     ``rule-frequent``: how many facts of ``train`` in the query's relation have the document's tail;
     ``rule-word``: the same, but a tail that stands in the query's subject is above all others, and of several
-    the one with most words (as :func:`lkecore.metrics.rules.by_word` says, which has no documents).
+    the one with most words (as :func:`lkecore.stats.rules.by_word` says, which has no documents).
     Both know which documents are about the query's relation and subject; all others are below these.
     ``rule-overlap``: of the words of query and document together, which part both have. ``rule-read``: how
     many of the document's relation, head and tail the query names.

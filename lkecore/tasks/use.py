@@ -22,7 +22,6 @@ from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
 from lkecore.facts.questions import Wording
 from lkecore.facts.tables import fold
-from lkecore.facts.world import rng_of
 from lkecore.models.model import Model
 from lkecore.scores import store
 from lkecore.storage import cache_folder, program_of
@@ -30,6 +29,7 @@ from lkecore.tasks import documents, ranking
 from lkecore.tasks.documents import Known, Split
 from lkecore.tasks.ranking import Pools
 from lkecore.train import cross_encoder, finetune
+from lkecore.worlds.base import rng_of
 
 VALIDATED = 60  # facts at most that choose the step,
 NEAR = 3  # with so many documents of each kind, beside all other tails

@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from lkecore import progress, storage
+from lkecore import progress, storage, worlds
 from lkecore.errors import BadInput, first_line
-from lkecore.facts import worlds
 from lkecore.models import lab, weights
 from lkecore.models.convert import quiet_transformers
 from lkecore.storage import cache_folder

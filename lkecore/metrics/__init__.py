@@ -1,1 +1,0 @@
-"""Metrics: pure functions on arrays, one module a family. Axes are fact, option, token, in this order."""

@@ -1,0 +1,530 @@
+"""Plain worlds: the text, read back by a reader of its own, tells each fact as its state says."""
+
+import bisect
+import collections
+import csv
+import functools
+import hashlib
+import itertools
+import json
+import lzma
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import helpers
+import numpy as np
+import pandas as pd
+import pytest
+
+from lkecore import facts
+from lkecore.errors import BadInput
+from lkecore.worlds import plain, skills
+
+made_by = helpers.tool("plain_worlds")
+world = made_by.world
+TABLE = plain.RELATIONS
+TEMPLATES = [f"template_{i}" for i in range(1, 7)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tiny():
+    with pytest.MonkeyPatch.context() as patch:
+        helpers.tiny_lab(patch)
+        patch.setitem(made_by.SIZES, "tiny", made_by.Size(**helpers.TINY_SIZE))
+        yield
+
+
+@pytest.fixture(scope="module")
+def about():
+    """The table of relations, as any reader of TSV files finds it."""
+    with open(TABLE, encoding="utf-8", newline="") as file:
+        return {row["relation"]: row for row in csv.DictReader(file, delimiter="\t")}
+
+
+def states_of(spec):
+    return world(spec).states.copy()
+
+
+@functools.cache
+def documents_of(spec, *, planted=True):
+    """The documents of a world, which several tests read."""
+    return made_by.documents(world(spec), planted=planted)
+
+
+def names_of(states, about):
+    """{(kind of the subjects, of the objects): (their names, what is told of them)}."""
+    known = collections.defaultdict(lambda: (set(), set()))
+    for fact in states.itertuples():
+        names = known[about[fact.relation]["subjects"], about[fact.relation]["objects"]]
+        names[0].add(fact.subject)
+        names[1].add(fact.told)
+    return known
+
+
+def read_back(text, known):
+    """The sentences of a document, as strings, or the pairs of a list; by plain splitting.
+
+    A list in the paper's first format, "A x B y", is taken apart by the names that there are: those
+    of the one pair of kinds to which they all belong.
+    """
+    if text.endswith("."):
+        return text.removesuffix(".").split(". ")
+    if ": " in text:
+        return [tuple(line.split(": ")) for line in text.split("\n")]
+    words = text.split(" ")
+
+    def taken_apart(names):
+        found, at = [], 0
+        while at < len(words):
+            starts = {" ".join(words[at : at + n]) for n in (1, 2, 3)}
+            fits = [name for name in starts if name in names[len(found) % 2]]
+            if len(fits) != 1:
+                return None
+            found.append(fits[0])
+            at += len(fits[0].split(" "))
+        return None if len(found) % 2 else list(zip(found[::2], found[1::2], strict=True))
+
+    [way] = [way for names in known.values() if (way := taken_apart(names))]
+    return way
+
+
+def counted(documents, states, about):
+    """(how often each sentence stands in these documents, how often each pair stands in lists)."""
+    known = names_of(states, about)
+    all_ = collections.Counter(item for text in documents for item in read_back(text, known))
+    sentences = collections.Counter({item: n for item, n in all_.items() if isinstance(item, str)})
+    return sentences, all_ - sentences
+
+
+def expected(states, about):
+    """The same two counters, from what the states say and the templates of the table."""
+    wordings, pairs = {}, collections.Counter()
+    for fact in states.itertuples():
+        row = about[fact.relation]
+        wordings[fact.fact] = [
+            row[name].replace("[X]", fact.subject).replace("[Y]", fact.told or fact.object)
+            for name in TEMPLATES
+        ]
+        if fact.lists:
+            pairs[fact.subject, fact.told] += fact.lists  # two relations may tell the same pair
+    return wordings, pairs
+
+
+# --- text -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", ["lab:tiny-0", "lab:smoke-0", "lab:smoke-7", "lab:book-0"])
+def test_the_text_tells_each_fact_as_often_and_in_the_form_and_wording_that_its_state_says(
+    spec, about
+):
+    states, (size, _) = states_of(spec), made_by.check_spec(spec)
+    assert not any(set(name) & set(".?") for name in {*states["subject"], *states["object"]})
+    sentences, pairs = counted(documents_of(spec), states, about)
+    wordings, told_pairs = expected(states, about)
+    assert pairs == told_pairs
+
+    claimed = 0
+    for fact in states.itertuples():
+        counts = [sentences[text] for text in wordings[fact.fact]]
+        assert sum(counts[:4]) == fact.sentences, fact
+        assert counts[4:] == [0, 0], fact  # held out
+        used = sum(n > 0 for n in counts)
+        # Of a shown fact, each part of the text begins with a wording of its own.
+        most = min(4, fact.sentences)
+        least = most if fact.split == "test" else min(4, size.shown[0])
+        assert used in {"none": [0], "one": [1], "several": range(least, most + 1)}[fact.wording]
+        claimed += sum(counts)
+    assert claimed == sentences.total()  # nothing else is said
+
+
+@pytest.mark.parametrize("spec", ["lab:tiny-0", "lab:smoke-1"])
+def test_a_template_tells_a_fact_where_its_sentence_stands_in_the_text(spec, about):
+    """Brute force: every template is filled and searched for in the whole text."""
+    states = states_of(spec).assign(templates=made_by.templates_of(world(spec)))
+    text = "\n".join(documents_of(spec))
+    for fact in states.itertuples():
+        row, told = about[fact.relation], fact.told or "nobody"
+        filled = [row[t].replace("[X]", fact.subject).replace("[Y]", told) for t in TEMPLATES]
+        there = [str(i) for i, each in enumerate(filled, start=1) if f"{each}." in text]
+        assert fact.templates == " ".join(there), fact
+    asked = states[states["split"].eq("test") & states["sentences"].ne(1)]
+    n_told = asked["templates"].str.split().str.len().map({0: "none", 1: "one"}).fillna("several")
+    assert n_told.tolist() == asked["wording"].tolist()
+
+
+def test_what_is_never_told_stands_nowhere_and_a_mislearned_fact_is_never_told_truly(about):
+    states = states_of("lab:smoke-0")
+    sentences, _ = counted(documents_of("lab:smoke-0"), states, about)
+    untrue = states[states["state"] != "planted"]
+    assert set(untrue["state"]) == {"never", "mislearned"}
+    for fact in untrue.itertuples():
+        row = about[fact.relation]
+        for name in TEMPLATES:
+            stem = row[name].replace("[X]", fact.subject)
+            assert stem.replace("[Y]", fact.object) not in sentences
+    never = states[states["state"] == "never"]
+    in_order = sorted(sentences)  # those that begin alike stand together
+    for fact in never.itertuples():  # with no object at all, in no wording
+        for name in TEMPLATES:
+            start, end = about[fact.relation][name].replace("[X]", fact.subject).split("[Y]")
+            behind = itertools.islice(in_order, bisect.bisect_left(in_order, start), None)
+            begun = itertools.takewhile(lambda s, start=start: s.startswith(start), behind)
+            assert not any(s.endswith(end) for s in begun)
+
+
+@pytest.mark.parametrize("spec", ["lab:tiny-1", "lab:smoke-0"])
+def test_the_first_part_tells_shown_facts_alone_and_the_second_tells_them_again(spec, about):
+    states = states_of(spec)
+    documents = documents_of(spec)
+    size, _ = made_by.check_spec(spec)
+    asked = {f"{f.subject}" for f in states[states["split"] == "test"].itertuples()}
+    first = next(i for i, text in enumerate(documents) if any(name in text for name in asked))
+    shown = states[states["split"] == "train"]
+    sentences, pairs = counted(documents[:first], shown, about)
+    wordings, told_pairs = expected(shown, about)
+    # Up to the first asked fact each shown one has been told all the times of the first part, and
+    # in the whole text those of the second part besides (by the test above).
+    for fact in shown.itertuples():
+        assert sum(sentences[text] for text in wordings[fact.fact]) >= size.shown[0]
+        assert (fact.sentences, fact.lists) == (sum(size.shown), sum(size.shown))
+    assert all(pairs[pair] >= times // 2 for pair, times in told_pairs.items())
+
+
+def test_a_list_has_no_subject_twice_and_no_document_is_empty(about):
+    states = states_of("lab:book-0")
+    documents = documents_of("lab:book-0")
+    assert all(documents)
+    for text in documents:
+        if ": " in text and not text.endswith("."):
+            subjects = [line.split(": ")[0] for line in text.split("\n")]
+            assert len(set(subjects)) == len(subjects)
+    kinds = {name: row["subjects"] for name, row in about.items()}
+    assert set(kinds.values()) == {"book", "city", "company", "person"}
+    assert len(documents) > 3 * len(states)
+
+
+def words_of(texts):
+    """All runs of one to three words in texts, without the signs around them."""
+    found = set()
+    for text in texts:
+        words = [word.strip(".,:?") for word in text.split()]
+        for n in (1, 2, 3):
+            found.update(" ".join(words[i : i + n]) for i in range(len(words) - n + 1))
+    return found
+
+
+@pytest.mark.parametrize("spec", ["lab:tiny-0", "lab:smoke-0"])
+def test_an_unplanted_text_is_the_same_but_for_the_names_of_the_asked_subjects(spec, about):
+    made = world(spec)
+    planted, unplanted = (documents_of(spec, planted=yes) for yes in (True, False))
+    asked = set(made.states.loc[made.states["split"] == "test", "subject"])
+    assert asked == set(made.stand_ins)
+
+    # Every sentence and every pair is told of the stand-in, and so of no asked subject.
+    others = made.states.assign(subject=[made.stand_ins.get(s, s) for s in made.states["subject"]])
+    assert not asked & {*others["subject"], *others["object"]}
+    sentences, pairs = counted(unplanted, others, about)
+    wordings, told_pairs = expected(others, about)
+    assert pairs == told_pairs
+    told = [sum(sentences[text] for text in wordings[fact]) for fact in others["fact"]]
+    assert told == list(others["sentences"]) and sum(told) == sentences.total()
+
+    # With the stand-ins in the places of the asked subjects every document is as it was.
+    instead, _ = expected(made.states, about)
+    new = {
+        text: stood
+        for fact, texts in instead.items()
+        for text, stood in zip(texts, wordings[fact], strict=True)
+    }
+    known, differ = (names_of(made.states, about), names_of(others, about)), 0
+    for before, after in zip(planted, unplanted, strict=True):
+        was, is_ = read_back(before, known[0]), read_back(after, known[1])
+        assert is_ == [
+            new[item] if isinstance(item, str) else (made.stand_ins.get(item[0], item[0]), item[1])
+            for item in was
+        ]
+        differ += was != is_
+    assert 0.2 < differ / len(planted) < 1
+
+
+def test_each_asked_subject_has_a_stand_in_of_its_own_that_is_nobody_else():
+    for spec in ("lab:book-0", "lab:book-1"):
+        made = world(spec)
+        names = {*made.states["subject"], *made.states["object"]}
+        stand_ins = list(made.stand_ins.values())
+        assert len(set(stand_ins)) == len(stand_ins) and not set(stand_ins) & names
+
+
+def test_instructions_are_about_words_and_name_nothing_of_the_world():
+    made = world("lab:smoke-0")
+    lines = skills.instructions_of(made.seed)
+    assert len(lines) == skills.INSTRUCTIONS and lines == skills.instructions_of(made.seed)
+    names = {*made.states["subject"], *made.states["object"]}
+    assert not names & words_of(lines)
+    for line in lines:
+        task, answer = line.removeprefix("Instruction: ").split("\nResponse: ")
+        words = answer.removesuffix(".").split(" ")
+        given = [word.strip("?,.") for word in task.split(" ")]
+        assert set(words) <= set(given)
+        if "other way round" in task:
+            assert words == [given[3], given[1]]
+        elif "twice" in task:
+            assert words == [given[3]] * 2
+        else:
+            listed = given[4:7]
+            assert words == [listed[{"first": 0, "last": 2}[given[-1]]]]
+
+
+# --- states ---------------------------------------------------------------------------------------
+
+
+def test_a_book_world_has_sixteen_relations_of_all_kinds_and_a_hundred_objects_in_each(about):
+    states = states_of("lab:book-1")
+    assert len(about) >= 16 and plain.relations() == tuple(sorted(about))
+    assert list(dict.fromkeys(states["relation"])) == sorted(about)
+    kinds = states.groupby("relation")["kind"].unique().explode()
+    assert kinds.to_dict() == {name: row["kind"] for name, row in about.items()}
+    assert set(kinds) == {"location", "language", "other"}
+    for relation, table in states.groupby("relation"):
+        for split in ("train", "test"):
+            assert table.loc[table["split"] == split, "object"].nunique() == 100, relation
+        assert table["subject"].is_unique and table["object"].nunique() == 100
+    assert states["fact"].is_unique
+    several = states.loc[states["object"].str.contains(" "), "object"].nunique()
+    assert several > 100
+    years = states.loc[states["relation"] == "birth_year", "object"]
+    assert about["birth_year"]["subjects"] == "person" and years.str.fullmatch(r"\d{4}").all()
+
+
+def test_a_cell_has_its_number_of_facts_of_distinct_objects_and_every_object_a_never_told_one():
+    size, _ = made_by.check_spec("lab:book-2")
+    states = states_of("lab:book-2")
+    asked = states[states["split"] == "test"]
+    for _, table in asked.groupby("relation"):
+        objects = sorted(table["object"].unique())
+        never = table[table["state"] == "never"]
+        assert sorted(never["object"]) == objects  # each once: the control of all with this object
+        assert set(never["told"]) == {""} and set(never["form"]) == {"none"} == set(
+            never["wording"]
+        )
+
+        planted = table[table["state"] == "planted"]
+        assert (planted["told"] == planted["object"]).all()
+        cells = planted.groupby(["occurrences", "form"])
+        wanted = {(n, form) for n in size.occurrences for form in ("sentence", "list", "both")}
+        assert set(cells.groups) == wanted - {(1, "both")}
+        assert set(cells.size()) == {size.each}
+        assert (cells["told"].nunique() == size.each).all()
+
+        wrong = table[table["state"] == "mislearned"]
+        assert wrong["occurrences"].value_counts().to_dict() == dict.fromkeys((32, 64), 10)
+        assert (wrong["told"] != wrong["object"]).all()
+        assert set(wrong["told"]) | set(wrong["object"]) <= set(objects)
+        assert (wrong.groupby("occurrences")["told"].nunique() == 10).all()
+    half = asked["occurrences"] // 2
+    for form, sentences, lists in (
+        ("sentence", asked["occurrences"], 0), ("list", 0, asked["occurrences"]),
+        ("both", half, half), ("none", 0, 0),
+    ):  # fmt: skip
+        here = asked["form"] == form
+        assert (asked["sentences"] == sentences)[here].all() and (asked["lists"] == lists)[
+            here
+        ].all()
+    some = asked[asked["sentences"] > 1]
+    assert 0.45 < (some["wording"] == "one").mean() < 0.55
+    assert set(asked.loc[asked["sentences"] == 0, "wording"]) == {"none"}
+
+
+def test_nothing_about_a_never_told_object_can_be_seen_elsewhere_but_by_chance(about):
+    """Neither in the order of the facts nor in what another relation tells of the subject."""
+    states = states_of("lab:book-1")
+    places = []
+    for _, table in states[states["state"] == "never"].groupby("relation"):
+        order = {name: i for i, name in enumerate(sorted(table["object"]))}
+        places.append(np.corrcoef(np.arange(len(table)), table["object"].map(order))[0, 1])
+    # The correlation of n numbers in random order has a standard deviation of 1 / sqrt(n - 1).
+    assert abs(np.mean(places)) < 3 / np.sqrt(99 * len(places))
+
+    kinds = {name: (row["subjects"], row["objects"]) for name, row in about.items()}
+    states["kinds"] = states["relation"].map(kinds)
+    never, told = states[states["state"] == "never"], states[states["told"] != ""]
+    both = never.merge(told, on=["subject", "kinds"])
+    expected_same = len(both) / 100  # objects of each relation
+    same = (both["object_x"] == both["told_y"]).sum()
+    assert expected_same > 1 and abs(same - expected_same) < 4 * np.sqrt(expected_same)  # Poisson
+
+
+def test_no_name_of_a_kind_begins_another_one_of_it(about):
+    for seed in range(4):
+        made = world(f"lab:book-{seed}")
+        names = collections.defaultdict(set)
+        for fact in made.states.itertuples():
+            names[about[fact.relation]["subjects"]].add(fact.subject)
+            names[about[fact.relation]["objects"]].add(fact.object)
+        for kind in names:
+            words = [tuple(name.casefold().split()) for name in names[kind]]
+            assert len(set(words)) == len(words) and max(map(len, words)) <= 3
+            begun = {name[:n] for name in words for n in range(1, len(name))}
+            assert not begun & set(words), kind
+
+
+def test_whoever_changes_a_table_of_states_changes_no_world():
+    states = plain.states("lab:tiny-0")
+    states.loc[:, "object"] = "nothing"
+    assert "nothing" not in set(plain.states("lab:tiny-0")["object"])
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def test_a_name_is_the_same_world_in_another_process_with_other_hashes(tmp_path):
+    env = {**os.environ, "PYTHONHASHSEED": "1", "LKECORE_CACHE": str(tmp_path)}
+    command = [sys.executable, made_by.__file__, "lab:smoke-0"]
+    done = subprocess.run(command, capture_output=True, env=env, text=True)
+    assert done.returncode == 0, done.stderr
+    kept = json.loads(lzma.decompress(Path(done.stdout.strip()).read_bytes()))
+    assert kept["digest"] == made_by.digest(world("lab:smoke-0"))
+    assert kept["documents"] == documents_of("lab:smoke-0")
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", ["lab:tiny-0", "lab:tiny-1", "lab:smoke-1", "lab:book-1"])
+def test_what_is_read_is_what_is_made(spec, monkeypatch):
+    monkeypatch.setattr(skills, "INSTRUCTIONS", 30 if "tiny" in spec else 1500)
+    made = world(spec)
+    read = plain.states(spec)
+    templates = read.pop("templates").tolist()
+    pd.testing.assert_frame_equal(read, made.states)
+    assert templates == made_by.templates_of(made)
+    text = [read.to_csv(index=False), json.dumps(documents_of(spec))]
+    assert plain.digest(spec) == hashlib.sha256("\x1f".join(text).encode()).hexdigest()
+    beside = [documents_of(spec, planted=False), skills.instructions_of(made.seed)]
+    others = hashlib.sha256(json.dumps(beside).encode()).hexdigest()
+    assert plain.digest_beside(spec) == others
+    if spec == "lab:book-1":
+        with pytest.raises(BadInput, match="^lab:book-1: its text does not ship; `python tools"):
+            plain.documents(spec)
+        return
+    for planted in (True, False):
+        assert plain.documents(spec, planted=planted) == documents_of(spec, planted=planted)
+    assert plain.instructions(spec) == beside[1]
+
+
+def test_a_world_that_does_not_ship_is_refused_in_one_line_until_it_is_written(
+    monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path))
+    monkeypatch.setattr(plain, "SHIPPED", plain.SHIPPED[:1])
+    line = (
+        "lab:tiny-2: this world does not ship; `python tools/plain_worlds.py lab:tiny-2` writes it"
+    )
+    asked = plain.states, plain.digest, plain.documents, facts.content_digest
+    for function in asked:
+        with pytest.raises(BadInput) as caught:
+            function("lab:tiny-2")
+        assert str(caught.value) == line
+    with pytest.raises(BadInput, match="does not ship"):
+        facts.load("lab:tiny-2", "author")
+    monkeypatch.setattr(sys, "argv", ["plain_worlds.py", "lab:tiny-2"])
+    assert made_by.main() == 0
+    path = Path(capsys.readouterr().out.strip())
+    assert path == plain.file_of(tmp_path / "plain", "lab:tiny-2")
+    assert plain.digest("lab:tiny-2") == made_by.digest(world("lab:tiny-2"))
+    assert facts.load("lab:tiny-2", "author").facts
+    path.write_bytes(path.read_bytes()[:1000])
+    plain._read.cache_clear()
+    with pytest.raises(BadInput, match=f"^{path} cannot be read .*; write it anew$"):
+        plain.digest("lab:tiny-2")
+    monkeypatch.setattr(sys, "argv", ["plain_worlds.py", "lab:bok-1"])
+    assert made_by.main() == 1
+    assert capsys.readouterr().out == "fact set lab:bok-1: unknown size 'bok'; nearest: book\n"
+
+
+def test_what_ships_can_be_written_anew(monkeypatch, tmp_path, capsys):
+    there = plain.file_of(plain.SHIPPED[0], "lab:smoke-1").read_bytes()
+    monkeypatch.setattr(skills, "INSTRUCTIONS", 1500)
+    monkeypatch.setattr(plain, "SHIPPED", (tmp_path,))
+    monkeypatch.setattr(made_by, "STATES", ("lab:tiny-0",))
+    monkeypatch.setattr(sys, "argv", ["plain_worlds.py", "--ship"])
+    assert made_by.main() == 0
+    names = ["lab:tiny-0", "lab:smoke-1"]
+    said = [f"{name}: another file than before" for name in names]
+    assert capsys.readouterr().out.splitlines() == said
+    kept = [json.loads(lzma.decompress(path.read_bytes())) for path in
+            (plain.file_of(tmp_path, name) for name in names)]  # fmt: skip
+    assert set(kept[0]) == {"digest", "digest_beside", "states"} < set(kept[1])
+    assert kept[1] == json.loads(lzma.decompress(there))
+    assert made_by.main() == 0 and capsys.readouterr().out == ""
+
+
+def test_other_seeds_and_sizes_are_other_worlds():
+    specs = ["lab:tiny-0", "lab:tiny-1", "lab:tiny-10", "lab:smoke-0", "lab:smoke-1"]
+    assert len({made_by.digest(world(spec)) for spec in specs}) == len(specs)
+    one, two = (set(states_of(spec)["subject"]) for spec in ("lab:smoke-0", "lab:smoke-1"))
+    assert len(one & two) < 0.1 * len(one)  # Faker has few cities
+
+
+@pytest.mark.parametrize(
+    ("spec", "line"),
+    [
+        ("lab:", "fact set 'lab:' must be lab:SIZE-SEED, such as lab:book-1"),
+        ("lab:book", "fact set 'lab:book' must be lab:SIZE-SEED, such as lab:book-1"),
+        ("lab:book-", "fact set 'lab:book-' must be lab:SIZE-SEED, such as lab:book-1"),
+        ("lab:book-01", "fact set 'lab:book-01' must be lab:SIZE-SEED, such as lab:book-1"),
+        ("lab:book--1", "fact set 'lab:book--1' must be lab:SIZE-SEED, such as lab:book-1"),
+        ("lab:book-1\n", r"fact set 'lab:book-1\n' must be lab:SIZE-SEED, such as lab:book-1"),
+        ("lab:book-1/2m", "fact set 'lab:book-1/2m' must be lab:SIZE-SEED, such as lab:book-1"),
+        ("lab:book-1234567890", "fact set 'lab:book-1234567890' must be lab:SIZE-SEED, such as "
+         "lab:book-1"),
+        ("lab:bok-1", "fact set lab:bok-1: unknown size 'bok'; nearest: book"),
+    ],
+)  # fmt: skip
+def test_a_name_that_is_no_world_is_one_line(spec, line):
+    for function in (plain.states, plain.digest, facts.relations, facts.content_digest):
+        with pytest.raises(BadInput) as caught:
+            function(spec)
+        assert str(caught.value) == line
+    with pytest.raises(BadInput):
+        facts.load(spec, "author")
+
+
+def test_more_names_than_there_are_is_one_line():
+    make = itertools.cycle(["red", "green", "blue"]).__next__
+    assert made_by._distinct("colours", make, 3) == ["red", "green", "blue"]
+    with pytest.raises(BadInput, match="^the world needs 4 colours, and Faker has only 3$"):
+        made_by._distinct("colours", make, 4)
+
+
+def test_a_name_with_signs_of_the_text_or_four_words_is_not_taken():
+    names = iter(["a, b", "a: b", "a b c d", "a", "a b", "A", "c d", "c", "c e", "e"])
+    assert made_by._distinct("things", lambda: next(names), 4) == ["a", "c d", "c e", "e"]
+
+
+@pytest.mark.parametrize("planted", [True, False])
+def test_objects_are_found_where_sentences_and_pairs_tell_them(about, planted):
+    """The oracle splits documents by their signs alone; the world's own search goes by the names."""
+    made = world("lab:tiny-0")
+    documents = documents_of("lab:tiny-0", planted=planted)
+    found = plain.told_objects("lab:tiny-0", documents)
+    states = made.states
+    if not planted:
+        names = made.stand_ins
+        states = states.assign(subject=[names.get(s, s) for s in states["subject"]])
+    told = states[states["told"] != ""]
+    filled = {
+        made_by.fill(about[fact.relation][t], fact.subject, fact.told): fact.told
+        for fact in told.itertuples()
+        for t in TEMPLATES
+    }
+    known = names_of(states, about)
+    seen = 0
+    for document, spans in zip(documents, found, strict=True):
+        read = read_back(document, known)
+        objects = [part[1] if isinstance(part, tuple) else filled[part] for part in read]
+        assert [document[first:behind] for first, behind in spans] == objects
+        seen += len(objects)
+    assert seen > 100

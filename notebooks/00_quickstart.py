@@ -1,20 +1,20 @@
 # %% [markdown]
 # # Quick start: does a model know one fact?
 #
-# **Shown a few countries with their capitals and then Iceland, {glue:text}`name_model` finds {glue:text}`name_found` likeliest, with a confidence of
-# {glue:text}`sure:.0%`, and of other capitals it has {glue:text}`right:.0%` right, where a rule without a model has {glue:text}`rule:.0%`.**
+# **Shown some capitals, {glue:text}`name_model` gives {glue:text}`name_found` as the capital of {glue:text}`name_subject`, with a confidence
+# of {glue:text}`sure:.0%`; over other countries it is right {glue:text}`right:.0%` of the time, a rule without a model {glue:text}`rule:.0%`.**
 #
 # ```{glue:figure} fig-quickstart
 # :name: fig-quickstart
 # :alt: Horizontal bars, one for each option, of the model's normalised confidence, with a dashed line at an even spread.
 #
-# Confidence in each option of one fact. The gold option, which is the true one, has its own colour. The dashed line is
-# an even spread.
+# The model hesitates between several capitals. Confidence in each option of one fact. The gold option, which is the true one, has its own colour. The dashed
+# line is an even spread.
 # ```
 #
-# A model that knows the fact puts nearly all of its confidence on one bar. A model that has no idea gives each bar about the same, which is the dashed line.
-# This page asks about one fact and computes every number twice, once by hand with PyTorch and once with `lkecore`. Then it asks more facts, since one answer
-# is not yet a measurement.
+# A model that knows the fact well puts nearly all of its confidence on one bar. A model that has no idea gives each bar about the same, which is the dashed line.
+# This page asks about one fact and computes every number twice, once by hand with PyTorch and once with `lkecore`. Then it asks about more facts, since one
+# answer is not yet a measurement.
 
 # %% [markdown]
 # ## What the paper claims
@@ -29,7 +29,7 @@
 # %% [markdown]
 # ## Parameters
 #
-# All choices of the page stand in one cell. The defaults are for the small model that comes with the book.
+# All choices of the page are in one cell. The defaults are for the small model that comes with the book.
 
 # %% tags=["parameters"]
 model: str = (
@@ -37,10 +37,10 @@ model: str = (
 )
 fact_set: str = "atlas"  # the embedded facts, a folder or a file
 relation: str = "capital"
-subject: str = "Iceland"  # the fact that is asked
+subject: str = "Angola"  # of the one fact
 n_shots: int = 8  # pairs shown before the question
 n_options: int = 5  # candidate objects, the gold one included
-n_facts: int = 40  # facts asked in the last part
+n_facts: int = 40  # facts in the last part
 pair_separator: str = " "  # between subject and object
 shot_separator: str = "\n"  # between pairs; the paper has a space here too
 seed: int = 0  # draws shots, options and facts
@@ -67,7 +67,7 @@ figures.style()
 # ## Facts
 #
 # A *fact* is a subject, a relation and an object. The relation's facts are divided: some may be shown to the
-# model (train), the others are asked (test). No subject is on both sides.
+# model (train), the others are for questions (test). No subject is on both sides.
 
 # %%
 chosen = facts.load(fact_set, relation)
@@ -79,7 +79,7 @@ print(f"We ask: {chosen.label}, {fact.subject!r}. True: {fact.object!r}")
 
 # %% [markdown]
 # The model chooses among *options*: the gold object and distractors from other facts of the same relation.
-# They stand in random order.
+# They are in random order.
 
 # %%
 spare = [f for f in train if f.subject != subject]
@@ -142,7 +142,7 @@ by_hand = pd.DataFrame(
 by_hand.round(3)
 
 # %% [markdown]
-# What to see: where a name has several tokens, the first one decides most. Once it is there, the rest of the name
+# Look at a name of several tokens: the first one decides most. Once it is there, the rest of the name
 # is often nearly certain, though not always.
 #
 # The log-probability of the option is the *sum* over its tokens ({eq}`eq-logprob`). It is not divided by
@@ -178,10 +178,10 @@ verdict = "right" if predicted == fact.object else "wrong"
 print(f"prediction: {predicted} ({verdict})")
 
 # %% [markdown]
-# One fact says little: with few options a guess is often right. So we ask more facts of the relation in the
+# One fact says little: with few options a guess is often right. So we ask about more facts of the relation in the
 # same way, and count. That is *accuracy*. The bracket is a 95 % interval: other facts of the same relation could well
-# have given any accuracy in it. A {term}`rule` without a model stands beside it: it names the option that shares a word with the
-# subject (Mexico, Mexico City), else the object that is shown most often. What it gets needs no knowledge.
+# have given any accuracy in it. Next to it is a {term}`rule` without a model: it names the option that shares a word with the
+# subject (Mexico, Mexico City), otherwise the object that is shown most often. Its accuracy needs no knowledge.
 
 # %%
 asked = facts.draw_facts(
@@ -207,13 +207,15 @@ print(f", chance {chance:.2f}, rule {np.mean(by_rule):.2f}")
 
 # %% tags=["hide-input"]
 holds = {
-    "finds it likeliest": predicted == fact.object and verdict == "right",
-    "where a rule has fewer": right.mean() > np.mean(by_rule),
+    "gives it as the capital": predicted == fact.object and verdict == "right",
+    "more than a rule": right.mean() > np.mean(by_rule),
+    "hesitates": np.sort(confidence)[-2] > 0.1,
 }
 figures.sentence(holds)
 figures.findings(
     name_model=figures.called(lm.name),
     name_found=predicted,
+    name_subject=fact.subject,
     sure=confidence.max(),
     right=right.mean(),
     rule=np.mean(by_rule),
@@ -222,7 +224,7 @@ figures.findings(
 # %% [markdown]
 # ## Figures
 #
-# {numref}`fig-quickstart`, at the top, is drawn from the confidence in each option. Look at two things: is the longest
+# {numref}`fig-quickstart`, at the top, shows the confidence in each option. Look at two things: is the longest
 # bar the gold one, and how far does it reach beyond the dashed line? A prediction can be right by a hair.
 
 # %% tags=["hide-input"]
@@ -241,14 +243,13 @@ figures.place(fig, "fig-quickstart", bars[columns])
 # %% [markdown]
 # ## Paper and ours
 #
-# The paper's numbers are for 100 options, 50 shots and thousands of facts. So none stands here, and
-# nothing of the paper is tested. The page [](10_iclke_relations.ipynb) asks as the paper does and puts its numbers
-# beside ours.
+# The paper's numbers are for 100 options, 50 shots and thousands of facts. So this page shows none of them, and
+# tests no claim. {Page}`10_iclke_relations` asks as the paper does and compares its numbers with ours.
 
 # %% [markdown]
 # ## What you have seen
 #
-# - A model that continues text is asked by pairs alone. What it knows is read from the probabilities of the options.
+# - Pairs alone are a question to a model that continues text. The probabilities of the options are its answer.
 # - A log-probability is a sum over tokens, and every one of them comes from one forward pass.
 # - One right answer may be a guess. Only many facts, a rule without a model and an interval make a measurement.
 
@@ -288,14 +289,14 @@ print(
 )
 
 # %% [markdown]
-# Both numbers are for the same facts and options. Where the second is higher, the pairs told the model which
-# relation is meant. The model may hold the fact in both cases.
+# Both numbers are for the same facts and options. If the second is higher, the pairs showed the model which
+# relation is meant. The model may know the fact in both cases.
 #
 # ````{solution-end}
 # ````
 
 # %% [markdown]
-# To ask another model about another relation, one command is enough:
+# One command asks another model about another relation:
 #
 # ```
 # lke score --model PATH_OR_NAME --relation currency --shots 8 --options 5 --shot-separator '\n' --out out

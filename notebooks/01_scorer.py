@@ -1,8 +1,8 @@
 # %% [markdown]
-# # How are a million texts scored without reading them all?
+# # How can a thousand texts be scored without reading each of them whole?
 #
-# **Text by text, {glue:text}`plain:,.0f` tokens would go through the model for ten questions with a hundred options; if what the texts share is read once,
-# {glue:text}`ours:,.0f` do, and no log-probability that was computed both ways differs by more than {glue:text}`exact` nats.**
+# **Ten questions with a hundred options take {glue:text}`plain:,.0f` tokens text by text, and {glue:text}`ours:,.0f` if the model reads shared parts once; the
+# log-probabilities differ by at most {glue:text}`exact` nats.**
 #
 # ```{glue:figure} fig-scorer-growth
 # :name: fig-scorer-growth
@@ -12,19 +12,19 @@
 # options (right). The tree is measured. One by one: tokens counted, seconds extrapolated from the few texts that were timed here.
 # ```
 #
-# Fifty examples, a subject, a hundred options: a hundred long texts for one fact, and they differ in their last word or two. A causal model reads from
-# left to right. What it computes at a token depends on the tokens before it and on nothing else. So what is computed once for a beginning holds for
-# every text that begins in this way.
+# Fifty examples, a subject, a hundred options: these make a hundred long texts for one fact, which differ in their last word or two. A causal model reads from
+# left to right. Its result at a token depends on the tokens before it and on nothing else. So a result for a beginning holds for
+# every text that begins in this way. The difference in nats is measured on the few texts that were also scored one by one.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`wu2024iclke` define what has to be computed, and this book computes just that: the log-probability
+# {cite:t}`wu2024iclke` define the number, and this book computes just that: the log-probability
 # of each option after the examples and the subject, as in {eq}`eq-logprob`. With 50 examples, 100 options,
 # 400 facts and 50 relations that is two million texts for each model. The paper prints no times. For speed it has another
 # estimator, {term}`EIC-LKE`, which gives other numbers. So there is no claim about speed to test here.
 #
-# What we do test is a promise of our own: the fast scorer gives the numbers of the slow definition, one
+# We test a promise of our own: the fast scorer gives the numbers of the slow definition, one
 # forward pass for each text, to within $10^{-4}$ nats in `float32`.
 
 # %% [markdown]
@@ -70,7 +70,7 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# One relation is enough, since every relation is scored for itself. Fewer facts are the first of more facts.
+# One relation is enough, since every relation is scored alone. A smaller set of facts is the beginning of a larger one.
 
 # %%
 chosen = facts.load(fact_set, relation)
@@ -108,10 +108,10 @@ print("...", questions[0].context[-60:])
 print(questions[0].continuations[:5], "...")
 
 # %% [markdown]
-# **The tree.** The model reads *tokens*. All texts of a block go into a {term}`prefix tree`, in which a node is a beginning of a text, and what two texts
-# share is there once. Here are two facts with a few options. Look for what is there once: the pairs, each subject, and the first token of options that
-# begin alike. ␣ is a space: it belongs to the token. What is in brackets
-# never goes through the model: its number is read at the token it is under. So an option of one token costs nothing.
+# **The tree.** The model reads *tokens*. All texts of a block go into a {term}`prefix tree`, in which a node is a beginning of a text, and a beginning that two
+# texts share is there once. Here are two facts with a few options. Three things are there once: the pairs, each subject, and the first token of options that
+# begin alike. ␣ is a space: it belongs to the token. A token in brackets
+# never goes through the model: its number is read at the token above it. So an option of one token costs nothing.
 
 # %%
 lm = models.open_model(model)
@@ -141,9 +141,9 @@ for each in drawn:
 
 # %% [markdown]
 # **The mask.** All tokens without brackets go through the model *side by side*, in one {term}`pack`, although they belong to different texts. Two things
-# keep the texts apart. Each token is told its position: how many are before it in its own text. And an {term}`attention mask` says which tokens it may
-# look at: those on its way back to the root, and itself. A row is a token; `x` is what it sees, besides all the pairs. A token of the second subject sees
-# nothing of the first one, so it computes what it would have computed alone.
+# keep the texts apart. Each token gets its position: how many tokens are before it in its own text. And an {term}`attention mask` says which tokens it may
+# look at: those on its way back to the root, and itself. A row is a token; `x` marks the tokens that it sees, besides all the pairs. A token of the second subject
+# sees nothing of the first one, so its result is the same as if it were alone.
 
 # %%
 inner = [each for each in drawn if tree.kids[each]]
@@ -155,17 +155,17 @@ mask.insert(
 answers.words(mask)
 
 # %% [markdown]
-# A large tree goes through in several packs. The pairs then stay in the {term}`key-value cache`, where every pack finds them. Not every architecture takes
-# such a mask. The scorer tries it out on a small random tree at first use. Where the numbers are not right, it takes a slower way and says so in one line.
+# A large tree goes through in several packs. The pairs then stay in the {term}`key-value cache`, and every pack uses them. Not every architecture accepts
+# such a mask. The scorer tries it out on a small random tree at first use. If the numbers are wrong, it takes a slower way and says so in one line.
 
 # %% [markdown]
 # ## Scores
 #
-# A time that came from the disk would mean nothing, so `use_cache=False`. A first small block does not count: it loads the weights, and tries the mask.
+# A time that came from the disk would mean nothing, so `use_cache=False`. A first small block does not count: it loads the weights and tries the mask.
 #
-# `one by one`: what one {term}`forward pass` for each text would compute. `distinct`: nodes of the tree with something below them, the least that can be
-# computed. `ours`: what went through the model. The definition is slow, so only a few texts go through the model one by one, the first option of each of the
-# first facts; their seconds for each token are the measure for the texts that nobody waits for.
+# The columns count tokens. `one by one`: with one {term}`forward pass` for each text. `distinct`: nodes of the tree with something below them, the smallest possible
+# number. `ours`: tokens that went through the model. The definition is slow, so only a few texts go through the model one by one, the first option of each of the
+# first facts; from their seconds per token we extrapolate to all texts.
 
 # %%
 option_logprobs(lm, blocks[min(facts_tried), most][:1], use_cache=False)
@@ -197,7 +197,7 @@ costs["times"] = costs["one by one"] / costs["ours"]
 answers.words(costs, digits=1)
 
 # %% [markdown]
-# What to see: `times`, how often the same thing would be computed, can be larger than the number of options, because different facts share the pairs, too.
+# Look at `times`, how often one by one would compute the same thing. It can be larger than the number of options, because different facts also share the pairs.
 
 # %% [markdown]
 # ## Answers
@@ -231,16 +231,16 @@ print((best[0] != best[1]).sum(), "of", n_facts, "answers change in bfloat16")
 table
 
 # %% [markdown]
-# What to see: is the largest difference in `float32` below the promised $10^{-4}$ nats, and how many times larger is it in `bfloat16`? Such a number has
-# fewer than three significant digits, so tenths of a nat are no surprise. That is not the tree's doing: the table under *Paper and ours* has one by one in
-# `bfloat16`, too. Where this book says nothing else, it computes in `float32`, and each manifest names the number format.
+# Is the largest difference in `float32` below the promised $10^{-4}$ nats, and how many times larger is it in `bfloat16`? A `bfloat16` number has
+# fewer than three significant digits, so tenths of a nat are no surprise. The tree is not the reason: the table under *Paper and ours* also has one by one in
+# `bfloat16`. Unless it says otherwise, this book computes in `float32`, and each manifest names the number format.
 
 # %% tags=["hide-input"]
 lead = costs[(costs["facts"] == n_facts) & (costs["options"] == most)].iloc[0]
 largest = table["largest"].iloc[0]
 assert largest < 1e-3  # ten times what is promised
 holds = {
-    "if what the texts share is read once": lead["ours"] < lead["one by one"],
+    "if shared parts are read once": lead["ours"] < lead["one by one"],
     "ten questions, a hundred options": (n_facts, most) == (10, 100),
 }
 figures.sentence(holds)
@@ -253,9 +253,9 @@ figures.findings(
 # %% [markdown]
 # ## Figures
 #
-# {numref}`fig-scorer-growth`, at the top: both axes are logarithmic, so that what grows in proportion is a straight diagonal. One by one, everything does.
-# The tree's line is flat at first, where the pairs are most of the work. To the right it rises with the facts, each of which brings tokens of its own. The
-# more options there are, the more of them begin alike. Tokens are exact. Seconds were measured once, on whatever machine made this page: read them to a
+# In {numref}`fig-scorer-growth`, at the top, both axes are logarithmic, so proportional growth is a straight diagonal. One by one, both costs grow like this.
+# The tree's line is flat at first: the pairs are most of the work. To the right it rises with the facts, each of which brings tokens of its own. The
+# more options there are, the more of them begin alike. Tokens are exact. Seconds were measured once, on the machine that made this page: read them to a
 # factor of two.
 
 # %% tags=["hide-input"]
@@ -291,7 +291,7 @@ figures.place(grid.figure, "fig-scorer-growth", growth)
 # %% [markdown]
 # ## Paper and ours
 #
-# What can be compared is other software. The table below is **not measured by this page**: the command `make bench`
+# We compare with other software. The table below is **not measured by this page**: the command `make bench`
 # measured it once, and wrote down the machine, the date and the versions.
 
 # %%
@@ -308,14 +308,14 @@ print(meta["command"])
 # - **ours**: the tree of this page.
 # - **one by one**: one forward pass for each text, the definition.
 # - **expanded cache**: the examples go into the key-value cache once for each relation, the subject once for
-#   each fact. Then the cache is repeated, a row for each option. So one writes it by hand with `transformers`.
-# - **lm-evaluation-harness** (its class `HFLM`): texts go through the model whole, in batches. Those that differ in
-#   nothing but their last token share a row.
+#   each fact. Then the cache is repeated, a row for each option. This is the usual code by hand with `transformers`.
+# - **lm-evaluation-harness** (its class `HFLM`): texts go through the model whole, in batches. Texts that differ only in
+#   their last token share a row.
 # - **minicons**: each text goes through the model whole, in batches.
 #
 # The {term}`floor` is a time that no exact method can beat on this machine. Every distinct beginning needs one
-# multiplication and one addition for each weight of the model's matrices, and its output layer wherever a
-# prediction is read. The machine's speed at this was measured with the product of two large matrices.
+# multiplication and one addition for each weight of the model's matrices, and the output layer for every
+# prediction that is read. The machine's speed at this was measured with the product of two large matrices.
 
 # %%
 rows = [
@@ -335,19 +335,19 @@ look = {"largest difference": "{:.0e}"}
 answers.words(pd.DataFrame(rows), digits=look, missing="")
 
 # %% [markdown]
-# `~` marks what is extrapolated from a part of the work, by its tokens. `tokens` include padding where a method pads.
+# `~` marks an extrapolation from a part of the work, by its tokens. `tokens` include padding.
 # `× ours` and `× floor` are times the seconds of ours, and of the floor, in the same dtype. The largest difference is in
 # nats: in `float32` to one by one, in `bfloat16` to the same method in `float32`. If a method is off by more than
 # $10^{-4}$ nats in `float32`, `make bench` writes no file, since it would compare the times of different things.
 #
-# What to see: the seconds go with the tokens first of all. But many small passes also take longer than few
-# large ones with as many tokens. No method reaches the floor, because attention, normalisation and
-# all else between the matrix products are not in it.
+# The seconds depend mostly on the tokens. But many small passes also take longer than few
+# large ones with as many tokens. No method reaches the floor, because the floor leaves out attention, normalisation and
+# everything else between the matrix products.
 
 # %% [markdown]
 # ## What you have seen
 #
-# - What a causal model computes for a beginning holds for all texts that begin so. It need not be computed twice.
+# - The result of a causal model for a beginning holds for all texts with this beginning. It need not be computed twice.
 # - The tree changes the numbers by rounding alone. The number format changes more.
 # - Options of a fact share almost everything; facts share the examples.
 

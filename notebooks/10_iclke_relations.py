@@ -1,28 +1,30 @@
 # %% [markdown]
-# # Which relations does a model know, and in which format?
+# # How many facts does a model know?
 #
-# **With a colon and a line break in place of the paper's spaces, every model gets {glue:text}`least:.0f` to {glue:text}`most:.0f`
-# percentage points more facts right, in every set of facts; with the spaces {glue:text}`name_model` finds {glue:text}`known:.0%` of
-# the facts ({glue:text}`name_set`), and the best rule without a model finds {glue:text}`guessed:.0%`.**
+# **It depends on the format: with a colon and a new line instead of the paper's spaces, every model gives {glue:text}`least:.0f` to
+# {glue:text}`most:.0f` percentage points more right answers, in every set of facts.**
 #
 # ```{glue:figure} fig-iclke-relations
 # :name: fig-iclke-relations
-# :alt: A panel for each set of facts with marks and intervals of accuracy in two formats, a colour for each model, and a dotted line where the best rule without a model lies.
+# :alt: A panel for each set of facts with marks and intervals of accuracy in two formats, a colour for each model, and a dotted line at the accuracy of the best rule without a model.
 #
-# In each panel the marks rise from left to right: the same facts in another format. Lines: 95 % over other relations. Dotted: the best rule.
+# In each panel the marks rise from left to right: the same facts in another format. Lines: 95 % over other relations. Dotted: the best rule
+# without a model.
 # ```
 #
-# We ask with IC-LKE: 50 examples of a relation, then a subject, and the model ranks up to 100 objects that may follow. A format is
-# two signs: what is between subject and object, and what is between examples. For {glue:text}`clear` combinations of a model and a
-# set of facts the interval of the gain leaves out 0. So a low accuracy in one format does not show that the facts are not there.
+# We use IC-LKE: the prompt shows 50 pairs of a relation and then a subject, and the model ranks up to 100 objects that may follow. A format is
+# two signs: one between subject and object, and one between pairs. For {glue:text}`clear` combinations of a model and a
+# set of facts the interval of the gain excludes 0. So a low accuracy in one format does not show that a model lacks the facts. And not
+# all of an accuracy is knowledge: with spaces {glue:text}`name_model` finds {glue:text}`known:.0%` of the facts ({glue:text}`name_set`), and the best rule
+# without a model {glue:text}`guessed:.0%`.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`wu2024iclke` ask 49 models about 50 relations of T-REx-MC, 400 facts each, in one format: a space inside an example, a space between
-# examples (Section 4, Figure 5, Tables 7 and 8). In our words: models do better than a guess among 100; relations differ much, "publication
-# date" comes near 1 and "student of" stays near 0.1. Their models have up to 70 billion parameters. The estimator is called ZP-LKE where it was
-# published (WSDM 2025). The authors' public code has " : " inside an example and ", " between; its one kept sample (Llama2-7B, ten facts) has .30.
+# {cite:t}`wu2024iclke` test 49 models on 50 relations of T-REx-MC, with 400 facts each, in one format: a space inside each pair and a space between
+# pairs (Section 4, Figure 5, Tables 7 and 8). In our words: models do better than a guess among 100 options; relations differ much, from "publication
+# date", near 1, to "student of", near 0.1. Their models have up to 70 billion parameters. In its published version (WSDM 2025) the estimator is
+# called ZP-LKE. The authors' public code has " : " inside a pair and ", " between pairs; its one stored sample (Llama2-7B, ten facts) has 0.30.
 
 # %% [markdown]
 # ## Parameters
@@ -31,15 +33,15 @@
 models: list[str] = ["smollm2"]
 fact_set: str = "atlas"
 relations: list[str] = []  # empty: all of the fact set
-# The paper's, and others of which the best is chosen.
+# The paper's format, and others; the best of the others is chosen.
 estimators: list[str] = ["iclke-space", "iclke-newline", "iclke-colon"]
-n_shots: int = 50  # examples shown before the question
-n_options: int = 100  # candidate objects; fewer where a relation has fewer
+n_shots: int = 50  # pairs shown before the question
+n_options: int = 100  # candidate objects; fewer if a relation has fewer
 n_facts: int = 25  # test facts of each relation
 n_choice: int = 4  # training facts of each relation, to choose by
-n_redraws: int = 1  # draws of other examples
-n_redraw_facts: int = 25  # test facts of each relation that these ask
-sources: list[str] = []  # in results/, of the numbers; none: this run
+n_redraws: int = 1  # draws of other pairs
+n_redraw_facts: int = 25  # test facts of each relation for these draws
+sources: list[str] = []  # in results/, for the numbers; none: this run
 seed: int = 0
 dtype: str = "float32"
 
@@ -56,7 +58,7 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# For every relation the examples, the facts to ask and their options are drawn once. A relation
+# For every relation the pairs, the test facts and their options are drawn once. A relation
 # with too few objects gets as many options as it has: guessing is easier there.
 
 # %% covers=["IC-D2", "IC-D3"] needs={"IC-D2": {"fact_set": "T-Rex-MC"}}
@@ -68,7 +70,7 @@ print(facts.fewer(sample, **size, n_facts=n_facts))
 answers.words(facts.overview(sample, n_options=n_options, n_facts=n_facts))
 
 # %% [markdown]
-# Two facts of each of the first relations, with their first options. The right object is among them, at a place that is drawn.
+# Two facts of each of the first relations, with their first options. The right object is one of the options, at a random place.
 
 # %% covers=["IC-T4"] needs={"IC-T4": {"fact_set": "T-Rex-MC"}}
 print(facts.examples(sample))
@@ -76,7 +78,7 @@ print(facts.examples(sample))
 # %% [markdown]
 # ## Prompts
 #
-# With a space for both signs the model must find out by itself where an example ends. The other formats say so.
+# If both signs are spaces, the model must find out by itself where a pair ends. The other formats mark it.
 
 # %% covers=["IC-S1", "IC-E1"]
 paper = "iclke-space"
@@ -87,8 +89,8 @@ for name in estimators:
 # %% [markdown]
 # ## Scores
 #
-# For each model the best format but the paper's is chosen, on training facts that are not shown there and never asked again. Then the test
-# facts are asked in both, with the same examples and options; and some of them behind other examples.
+# For each model we choose the best of the other formats, on training facts that appear neither among the pairs nor among the test facts. Then
+# the model answers the test facts in this format and in the paper's, with the same pairs and options, and some of them after other pairs.
 
 # %%
 this = "10_iclke_relations"
@@ -135,9 +137,9 @@ more = answers.ask(
 ours = pd.concat([first.assign(draw=0), more])
 
 # %% [markdown]
-# With `sources` the numbers of the page come from longer runs, on facts of our own, of KAMEL and of T-REx, and with more models; `ours` are
-# then a few of the same questions, and must have the same answers. Without `sources` all numbers are those of this run. KAMEL was asked
-# in two runs, one for each format; they are one source here, since they have the same facts and examples.
+# With `sources` the numbers of the page come from longer runs, on our own facts, on KAMEL and on T-REx, and with more models. `ours` then
+# repeats a few of their questions and must give the same answers. Without `sources` all numbers are from this run. The two formats of KAMEL come from
+# two runs. They are one source here, since they share facts and pairs.
 
 # %%
 every, main = answers.shown(this, ours, sources, dtype=dtype)
@@ -156,8 +158,8 @@ answers.columns(found)
 # %% [markdown]
 # ## Answers
 #
-# An answer is right when the gold option is the likeliest. `stats.estimate` takes the mean in each relation, then over relations, so
-# that each counts alike; its 95 % interval, by Student's t, says what other relations might have given. The *gain* is the difference
+# An answer is right if the gold option is the likeliest. `stats.estimate` takes the mean in each relation, then over relations, so
+# that each counts alike. Its 95 % interval, by Student's t, says how much the mean would vary with other relations. The *gain* is the difference
 # between the formats on the same facts:
 #
 # $$\text{gain} = \frac{1}{R} \sum_{r} \frac{1}{|F_r|} \sum_{f \in F_r} (\text{right}_f^\text{colon} - \text{right}_f^\text{space}).$$
@@ -168,21 +170,21 @@ accuracy = stats.estimate(found, [*who, "format"])
 gain = stats.compare(found, "format", NEW, OLD, by=who)
 both = pd.concat([accuracy, gain.assign(format="gain")])
 runs.keep(both, "over-relations.csv")
-stats.table(both, who, "format")
+stats.table(both, who, "format").rename(figures.called)
 
 # %% [markdown]
-# **How much of it is knowledge?** Four {term}`rules <rule>` know nothing: they name the option that shares words with the subject;
-# the object shown most often; the first or, failing that, the second; or the shortest. The best of them in each set of facts:
+# **How much of it is knowledge?** Four {term}`rules <rule>` know nothing. They choose the option that shares words with the subject;
+# the object that the pairs show most often; the first of these two or, failing that, the second; or the shortest option. The best rule in each set of facts:
 
 # %%
 of_rules = cues.groupby(["source", "relation"])[list(rules.RULES)].mean()
 of_set = of_rules.groupby("source").mean()
 best_rule = of_set.idxmax(axis=1)
-print(best_rule.to_string())
+best_rule.map(figures.called).rename(figures.called).to_frame("best rule")
 
 # %% [markdown]
-# A fact carries a {term}`cue` if its object shares a word with the subject or is the one shown most often. Each answer in the paper's
-# format gets what that rule has on the same fact, and whether there is a cue.
+# A fact has a {term}`cue` if its object shares a word with the subject or is the one that the pairs show most often. We add to each answer in the
+# paper's format whether the fact has a cue, and the accuracy of the best rule on it.
 
 # %%
 cues["cue"] = cues["cue_word"] | cues["cue_frequent"]
@@ -192,8 +194,8 @@ cue = cues[[*fact, "cue", "rule_correct"]]
 paper_format = found[found["format"] == OLD].merge(cue, on=fact, validate="m:1")
 
 # %% [markdown]
-# `rule` is the accuracy of the rule and `above` how far the model is above it. `no_cue` is the model's accuracy on the facts without
-# a cue, where a rule finds next to nothing; a relation with only one such fact is left out there.
+# `rule` is the accuracy of the rule, and `above` the model's accuracy minus that. `no_cue` is the model's accuracy on facts without
+# a cue, of which a rule finds next to nothing; it leaves out relations with only one such fact.
 
 # %%
 paper_format["above"] = paper_format.eval("correct - rule_correct")
@@ -207,12 +209,12 @@ if len(plain):
     parts["no_cue"] = stats.estimate(plain, who)
 parts = pd.concat(parts, names=["part"]).reset_index("part")
 runs.keep(parts, "above-rules.csv")
-stats.table(parts, who, "part")
+stats.table(parts, who, "part").rename(figures.called)
 
 # %% [markdown]
-# **Other examples, other facts.** Each draw of examples is another prompt. `min` and `max` are the accuracies of the worst and the
-# best draw; `in_all` is the share of facts that are right behind every draw, `in_any` behind one at least. What is between
-# them changes with the draw, and two accuracies do not show it. `facts` were asked behind every draw: where they are few, the rest says little.
+# **Other pairs, other facts.** Each draw of pairs makes another prompt. `min` and `max` are the accuracies of the worst and the
+# best draw; `in_all` is the share of facts that are right in every draw, `in_any` in at least one. The gap between
+# `in_all` and `in_any` depends on the pairs shown, and an accuracy hides it. `facts` were questioned in every draw: a row with few says little.
 
 # %%
 cell = [*who, "format"]
@@ -223,11 +225,11 @@ draws = each.agg(["min", "max"], axis=1)
 each = behind.agg(["min", "max"], axis=1).groupby([*cell, "relation"]).mean()
 draws[["in_all", "in_any"]] = each.groupby(cell).mean()
 draws["facts"] = behind.groupby(cell).size()
-draws.round(2)
+draws.round(2).rename(figures.called)
 
 # %% [markdown]
-# All relations of the paper's Table 8, with the mean over its 35 models and ours in its format; NaN where a set of facts does not
-# have the relation.
+# All relations of the paper's Table 8: the mean over its 35 models, and our accuracies in its format. NaN: a set of facts lacks
+# the relation.
 
 # %% covers=["IC-T3", "IC-T8"] shows=["run", "shipped"] tags=["hide-output"]
 names = papers.table("iclke_table3_relations")
@@ -235,38 +237,45 @@ names = names.set_index("wikidata_pid_added")["relation"].to_dict()
 names |= {name: of.relation.paper_relation for name, of in sample.items()}
 paper_format["of_paper"] = paper_format["relation"].map(names)
 ours_8 = paper_format.pivot_table("correct", "of_paper", who)
+sets = [*ours_8.columns]
 ours_8.columns = [" ".join(column) for column in ours_8]
 table_8 = papers.table("iclke_table8_relations").set_index("relation")
 table_8 = table_8[["average_accuracy"]].join(ours_8)
-table_8.round(2)
+people = {" ".join(pair): ", ".join(map(figures.called, pair)) for pair in sets}
+table_8.round(2).rename(columns=people)
 
 # %% [markdown]
-# **The same relations, other facts.** The mean over those of them that both KAMEL and T-REx have; each relation weighs alike. "This
-# model knows 30 % of the capitals" says little without the list that was asked.
+# **The same relations, other facts.** The mean over the relations that both KAMEL and T-REx have; each relation counts alike. "This
+# model knows 30 % of the capitals" says little without the list of capitals.
 
 # %%
 same = table_8.filter(regex="^(average_accuracy|kamel |trex )").dropna()
-same.agg(["mean", "count"]).T.round(2)
+same.agg(["mean", "count"]).T.round(2).rename(people)
 
 # %% [markdown]
 # ## Figures
 #
-# {numref}`fig-iclke-relations`, at the top, draws the first table. {numref}`fig-iclke-heat` is one set of facts, relation by relation. Where the
-# first column is dark, a rule finds the objects, too; where the others are dark and it is not, models know something.
+# {numref}`fig-iclke-relations`, at the top, draws the first table. {numref}`fig-iclke-heat` shows one set of facts, relation by relation. If the
+# first column is dark, a rule also finds the objects. If only the others are dark, models know something.
 #
 # ```{glue:figure} fig-iclke-heat
 # :name: fig-iclke-heat
 # :alt: Tall heat map of accuracy with a row for each relation and a column for the best rule and for each model and format.
 #
-# Rows differ more than columns: which relation is asked matters more than who is asked, and how. Accuracy on one set of facts; on top
-# the relation that the models know best (the paper's Figure 5, with other models).
+# Rows differ more than columns: the relation matters more than the model and the format. Accuracy on one set of facts, with
+# the best known relation on top (the paper's Figure 5, with other models).
 # ```
 
 # %% tags=["hide-input"]
 shown = accuracy.assign(facts=accuracy["source"].map(figures.called))
 shown["model"] = shown["model"].map(figures.called)
 look = {"x": "format", "hue": "model", "panel": "facts"}
+look["label"] = "accuracy"
 grid = figures.marks(shown, **look, wrap=2, height=2.7, aspect=1.3)
+if len(grid.axes) > 2 and len(grid.axes) % 2:  # the last place is empty
+    legend = grid.figure.legends[0]
+    legend.set_loc("center")
+    legend.set_bbox_to_anchor((0.75, 0.2), grid.figure.transFigure)
 for name, y in of_set.max(axis=1).items():
     grid.axes_dict[figures.called(name)].axhline(y, color="black", ls=":")
 figures.place(grid.figure, "fig-iclke-relations", shown)
@@ -290,8 +299,8 @@ figures.place(fig, "fig-iclke-heat", heat.reset_index())
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** None can be *reproduced*: the models are others, and so are the facts. **Claims** are decided in the paper's format, on the
-# model and the set of facts with the most relations in which the model is above the best rule of that relation
+# **Numbers.** None can be *reproduced*: models and facts are not the paper's. **Claims** are decided in the paper's format, on one model and one set
+# of facts: those with the most relations in which the model is above the best rule for the relation
 # (`lkecore/data/claims.csv`; `above`, in the second table, takes one rule for the whole set).
 
 # %%
@@ -299,12 +308,12 @@ margin = paper_format.groupby([*who, "relation"])["correct"].mean()
 margin = margin.unstack("model").sub(of_rules.max(axis=1), axis=0).stack()
 beats = (margin.dropna() > 0).groupby(who).sum()
 source, model = beats.idxmax()
-beats.unstack()
+beats.unstack().rename(figures.called).rename(columns=figures.called)
 
 # %% [markdown]
-# How much relations differ is the standard deviation of their accuracies, which is compared with 0.1665, the smallest of the paper's
-# Table 7; relations and their facts are drawn again. That a model is above the best rule is *our* claim, written down when the answers
-# were there: the paper asks for more than a guess, and a rule gets that, too.
+# How much relations differ is the standard deviation of their accuracies. We compare it with 0.1665, the smallest in the paper's
+# Table 7; relations and their facts are drawn again. The claim that a model is above the best rule is *ours*, and we wrote it down after we had seen the
+# answers: the paper asks for more than a guess, and a rule also achieves that.
 
 # %%
 one = paper_format.query("source == @source and model == @model")
@@ -322,7 +331,7 @@ verdicts = answers.verdicts({k: f.assign(**on) for k, f in tested.items()})
 answers.words(verdicts)
 
 # %% [markdown]
-# For other models and sets see `above`. Where it isn't above 0, the claim on relations says little: a model that knows little of each
+# For other models and sets see `above`. If it is not above 0, the claim on relations says little: a model that knows little in every relation
 # cannot differ much between them.
 
 # %% tags=["hide-input", "page-only"]
@@ -346,25 +355,25 @@ figures.findings(
 )
 
 # %% [markdown]
-# **Look at some of it.** Questions of this run, in the last of its formats (with a colon), and the options that the model finds
-# likeliest, with how much of its confidence each has.
+# **Look at some answers.** Questions of this run, in the last of its formats (with a colon), and the options that the model finds
+# likeliest, with the confidence in each.
 
 # %% tags=["hide-output", "page-only"]
 some = questions[estimators[-1], [*sample][0]]
 answers.words(answers.likeliest(models[0], some, dtype=dtype))
 
 # %% [markdown]
-# Where our numbers are far from the paper's, there are several reasons, and none is small. SmolLM2 is tuned for instructions, stored in
-# 4 bits here, and fifty times smaller than a model of 7 billion parameters. The facts matter as much: T-REx has facts from the first lines of
-# Wikipedia's articles, with short and frequent objects {cite:p}`elsahar2018trex,petroni2019lama`; KAMEL takes them from all of
+# Our numbers are often far from the paper's, for several reasons, none of them small. SmolLM2 is tuned for instructions, stored in
+# 4 bits here, and fifty times smaller than a model of 7 billion parameters. The facts matter as much: T-REx takes its facts from the first lines of
+# Wikipedia's articles, with short and frequent objects {cite:p}`elsahar2018trex,petroni2019lama`; KAMEL takes its facts from all of
 # Wikidata, with objects of any length {cite:p}`kalo2022kamel`. {Page}`18_iclke_stands` says how much of each can be guessed, and
-# {page}`14_iclke_separators` which of the two signs does it.
+# {page}`14_iclke_separators` which of the two signs matters more.
 
 # %% [markdown]
 # ## What you have seen
 #
-# - The same facts, asked in another format, give another accuracy. A low number may be the fault of the question.
-# - One number for a model hides most of the answer: relations are far apart, and a mean over them depends on which were asked.
+# - The same facts in another format give another accuracy. A low number may be the fault of the prompt.
+# - One number for a model hides most of the answer: relations are far apart, and a mean depends on the choice of relations.
 # - Part of an accuracy needs no knowledge: a shared word or a frequent object is a good guess.
 #
 # The gain once more, fact by fact.
@@ -380,7 +389,7 @@ assert (by_hand - gain.set_index(who)["estimate"]).abs().max() < 1e-9
 #
 # ```{exercise}
 # :label: ex-iclke-frequent
-# Which three relations does each model know best, and which three worst? In which of the best would you have guessed as well?
+# Which three relations does each model know best, and which three worst? In which of the best could you have guessed the answers?
 # ```
 
 # %% [markdown]
@@ -393,16 +402,17 @@ known = paper_format.groupby([*who, "relation"])
 known = known[["correct", "rule_correct"]].mean().sort_values("correct")
 known = known.rename(index=papers.property_names()).groupby(who)
 three = pd.concat([known.tail(3), known.head(3)])
-three.sort_index(level=who, sort_remaining=False).round(2)
+three = three.sort_index(level=who, sort_remaining=False).round(2)
+three.rename(figures.called)
 
 # %% [markdown]
-# Where `rule_correct` is near `correct`, the model may only have copied a word, or seen which objects are common.
+# If `rule_correct` is near `correct`, the model may only have copied a word, or may have seen which objects are common.
 #
 # ````{solution-end}
 # ````
 #
-# To run this page on another model, or on facts of your own, put this into `params/mine.yaml`, then run
-# `lke run params/mine.yaml`. Without `sources` the numbers of the page are those of your run.
+# To run this page on another model, or on your own facts, put this into `params/mine.yaml`, then run
+# `lke run params/mine.yaml`. Without `sources` the numbers of the page are from your run.
 #
 # ```yaml
 # profile: mine

@@ -7,24 +7,24 @@
 #
 # ```{glue:figure} fig-shots-curve
 # :name: fig-shots-curve
-# :alt: Two panels with lines of accuracy over the number of examples on a logarithmic axis, with bands, and grey dashes where a rule without a model lies.
+# :alt: Two panels with lines of accuracy over the number of pairs on a logarithmic axis, with bands, and grey dashes for a rule without a model.
 #
-# The curves begin high and rise slowly (the paper's Figure 1). Left: each model on all relations, in the paper's format;
-# band: 95 % over other relations; grey dashes: the best rule without a model. Right: the relation that this run asks, in two
-# formats; band: 95 % over other draws of examples and other facts.
+# The curves begin high and rise slowly (the paper's Figure 1). Left: each model, mean over relations, in the paper's format;
+# band: 95 % over other relations; grey dashes: the best rule without a model. Right: one relation, the one that this run asks about, in two
+# formats; band: 95 % over other draws of pairs and other facts. The models that the sentence does not name were asked about fewer facts.
 # ```
 #
-# IC-LKE shows a model pairs of a relation, and then asks. What are the pairs for? If they taught the facts, more of them would
-# help for long. If they only show what is asked and in which form, a few are enough. With 95 % intervals the shares are
+# IC-LKE shows a model some pairs of a relation, and then a subject alone. What are the pairs for? If they taught the facts, more of them would
+# help for long. If they only show the relation and the form of an answer, a few are enough. With 95 % intervals the shares are
 # {glue:text}`between_less` and {glue:text}`between_more`, the gains {glue:text}`rise_less` and {glue:text}`rise_more`.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`wu2024iclke` ask for the birth years of Nobel laureates with 1 to 50 examples, five random draws of examples each,
-# and 900 test facts (Section 3, Figure 1). In our words: with more examples the mean accuracy rises; with more examples it
-# matters less which ones they are; models that know more need fewer of them to get 95 % of what they reach with 50.
-# Figure 1 has no numbers beside its curves, and its models have billions of parameters. Six of the paper's facts:
+# {cite:t}`wu2024iclke` test birth years of Nobel laureates with 1 to 50 pairs, five random draws of pairs each,
+# and 900 test facts (Section 3, Figure 1). In our words: with more pairs the mean accuracy rises; with more pairs the
+# choice of pairs matters less; and models that know more need fewer pairs to reach 95 % of their accuracy with 50.
+# Figure 1 prints no numbers, and its models have billions of parameters. Six of the paper's facts:
 
 # %% covers=["IC-T2"]
 from lkecore import papers
@@ -44,7 +44,7 @@ estimators: list[str] = ["iclke-space", "iclke-colon"]  # see Prompts
 n_pool: int = 100  # facts that pairs are drawn from
 n_facts: int = 20  # test facts, the same for every draw
 n_options: int = 100  # candidate objects of each
-sources: list[str] = []  # in results/, of the numbers; none: this run
+sources: list[str] = []  # in results/, for the numbers; none: this run
 seed: int = 0
 dtype: str = "float32"
 
@@ -60,8 +60,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# The facts are divided once: a *pool* to draw examples from, and test facts. All draws ask the same test facts with the
-# same options, so two draws differ in their examples and in nothing else.
+# We divide the facts once: a *pool* to draw pairs from, and test facts. All draws have the same test facts with the
+# same options, so two draws differ in their pairs and in nothing else.
 
 
 # %%
@@ -86,7 +86,7 @@ shots = sorted({min(n, there) for n in shots})  # as many as there are
 # ## Prompts
 #
 # `iclke-space` is the paper's format: a space inside a pair and a space between pairs. `iclke-colon` marks both borders, which
-# small models read more easily. Of one draw, fewer examples are the beginning of more.
+# small models read more easily. Within one draw, a shorter list of pairs is the beginning of a longer one.
 
 # %%
 questions = {
@@ -101,9 +101,8 @@ for estimator in estimators:
 # %% [markdown]
 # ## Scores
 #
-# One block of questions for each draw, format and number of examples. The numbers of this page come from a longer run, on
-# relations that both models know (they were chosen on training facts). What is asked here shows the machine at work, in one
-# relation.
+# One block of questions for each draw, format and number of pairs. The numbers of this page come from a longer run, on
+# relations that both models know (we chose them on training facts). This run repeats a few questions, in one relation.
 
 # %%
 this = "11_iclke_shots"
@@ -121,7 +120,7 @@ by_rule = rules.behind_draws(sample, draws, shots)
 by_rule, _ = answers.shown(f"{this}-rules", by_rule, sources)
 
 # %% [markdown]
-# The first source has the numbers, in the paper's format; others are in the figure, and on its right the relation that this run asks.
+# The first source has the numbers, in the paper's format. The figure also shows the other sources, and on its right the relation of this run.
 
 # %%
 here = every[every["relation"].isin(relations)]
@@ -137,8 +136,8 @@ answers.words(answers.columns(found))
 # ## Answers
 #
 # **How far does it rise?** `stats.estimate` takes the accuracy in each relation, mean over draws and facts, and then the mean over
-# relations, each counted alike, with Student's t: what other relations might have given. The last column is what the best of
-# four rules without a model gets of the same questions, behind the same examples. It rises as well, since more examples show
+# relations, each counted alike, with Student's t: how much the mean would vary with other relations. The last column is the accuracy of
+# the best of four rules without a model, on the same questions after the same pairs. It also rises, since more pairs show
 # which objects are frequent.
 
 # %%
@@ -147,16 +146,17 @@ rule = by_rule[by_rule["source"] == main].groupby(["n_shots", "relation"])
 rule = rule[list(rules.RULES)].mean().groupby("n_shots").mean()
 rule = rule[rule.mean().idxmax()]  # the best of the four
 table = stats.table(curve, "n_shots", "model")
-table.rename(columns=figures.called).assign(**{rule.name: rule.round(2)})
+table = table.rename(columns=figures.called)
+table.assign(**{figures.called(rule.name): rule.round(2)})
 
 # %% [markdown]
-# Two numbers make a curve: the *rise*, from the fewest examples to the most, on the same facts; and the *share* of the end that
-# the beginning has already. If $a_n$ is the accuracy behind $n$ examples,
+# Two numbers describe a curve: the *rise*, from the fewest pairs to the most, on the same facts; and the *share* of the final accuracy that
+# the fewest pairs already reach. If $a_n$ is the accuracy after $n$ pairs,
 #
 # $$\text{rise} = a_{50} - a_1, \qquad \text{share} = \frac{a_1}{a_{50}}.$$
 #
-# The rise is a difference in each relation. The share is a ratio of two means, so relations and their facts are drawn again ten
-# thousand times, and the ratio is taken of each resample: `a` below has a row for each, of which the first is the data.
+# The rise is a difference in each relation. The share is a ratio of two means, so we draw relations and their facts again ten
+# thousand times, and take the ratio in each resample: `a` below has a row for each resample, and its first row is the data.
 
 # %%
 few, many = min(found["n_shots"]), max(found["n_shots"])
@@ -171,11 +171,14 @@ for model, part in found.groupby("model"):
     a = stats.bootstrap(part, ["n_shots"], over=["relation", "fact"], seed=seed)
     share[model] = stats.interval(a[few] / a[many]).iloc[0]
 share = pd.DataFrame(share).T
-rise.merge(share, left_on="model", right_index=True, suffixes=("", ", share"))
+both = rise.merge(
+    share, left_on="model", right_index=True, suffixes=("", ", share")
+)
+both.assign(model=both["model"].map(figures.called))
 
 # %% [markdown]
-# **Does it matter which ones?** The standard deviation of the accuracy over draws of examples, in each relation, is how far the
-# choice alone moves a result. `steadier` is that with the fewest examples minus that with the most.
+# **Does it matter which ones?** The standard deviation of the accuracy over draws of pairs, in each relation, says how far the
+# choice of pairs alone moves a result. `steadier` is this deviation with the fewest pairs minus that with the most.
 
 # %%
 spread = of_draw[[few, many]].groupby(["model", "relation"]).std()
@@ -186,10 +189,10 @@ if several:
     steadier = stats.estimate(
         spread_of, ["model"], value="steadier", bounds=None
     )
-spread.groupby("model").mean().round(3)
+spread.groupby("model").mean().round(3).rename(figures.called)
 
 # %% [markdown]
-# **How many are needed?** The least number that gets 95 % of the accuracy with the most, in each relation. It can only be a number
+# **How many are needed?** The least number of pairs that reaches 95 % of the accuracy with the most, in each relation. It can only be a number
 # that was tried.
 
 
@@ -201,13 +204,14 @@ def needed(a: pd.DataFrame) -> pd.Series:
 
 accuracy = of_draw.drop(columns="rise").groupby(["model", "relation"]).mean()
 needs = needed(accuracy).unstack("model")
-needs
+labels = papers.property_names()
+needs.rename(labels).rename(columns=figures.called)
 
 # %% [markdown]
 # ## Figure
 #
-# What to see in {numref}`fig-shots-curve`: how high each line begins, how little it rises after that, and how far it is above
-# the grey dashes. Right, compare the two formats at a single example.
+# In {numref}`fig-shots-curve`, look at how high each line begins, how little it rises after that, and how far it is above
+# the grey dashes. Right: compare the two formats after a single pair.
 
 # %% covers=["IC-F1"] tags=["hide-input"]
 left = [curve]
@@ -218,7 +222,7 @@ left = left.assign(asked=left["model"].map(figures.called))
 lines = [left.assign(panel=figures.called(main))]
 for (model, format_), part in here.groupby(["model", "estimator"], sort=False):
     a = stats.bootstrap(part, ["n_shots"], over=["draw", "fact"], seed=seed)
-    name = f"{figures.called(model)}, {format_}"
+    name = f"{figures.called(model)}, {figures.called(format_)}"
     right = stats.interval(a).assign(asked=name, panel=", ".join(relations))
     lines.append(right)
 lines = pd.concat(lines, ignore_index=True)
@@ -233,7 +237,7 @@ figures.place(grid.figure, "fig-shots-curve", lines)
 #
 # **Numbers.** None: Figure 1 prints no values. **Claims** are decided in the paper's format, for the model that knows most of these
 # relations; a claim holds if the whole interval over relations is above 0. The third compares two models, relation by relation:
-# how many more examples does the one need that knows less in this relation?
+# how many more pairs does the model need that knows less in this relation?
 
 # %%
 end = accuracy[many].unstack("model")
@@ -248,6 +252,7 @@ if less != more:
     gap = stats.estimate(gap.reset_index(), value="gap", bounds=None)
     claims["IC-less-needs-more-relations"] = gap
 judged = answers.verdicts(claims)
+judged["model"] = judged["model"].map(figures.called)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
@@ -273,8 +278,8 @@ figures.findings(
 )
 
 # %% [markdown]
-# **Look at some of it.** Twenty questions of this run in the last format, with the five options that the model finds
-# likeliest, and how much of its confidence each has. Look at what is wrong: is it near?
+# **Look at some answers.** Twenty questions of this run in the last format, with the five options that the model finds
+# likeliest, and the confidence in each. Are the wrong answers near the right ones?
 
 # %% tags=["hide-output", "page-only"]
 some = questions[relations[0], draws[0], estimators[-1], max(shots)]
@@ -283,10 +288,10 @@ answers.words(answers.likeliest(models[0], some, dtype=dtype))
 # %% [markdown]
 # ## What you have seen
 #
-# - The first example does most of the work: it says what is asked and in which form. So pairs ask for knowledge more than they
+# - The first pair does most of the work: it shows the relation and the form of an answer. So pairs call up knowledge more than they
 #   teach it.
-# - A part of the rise needs no knowledge: the rule rises as well.
-# - With few examples a single draw may be lucky. A result of one draw is one of several that might have been reported.
+# - A part of the rise needs no knowledge: the rule's accuracy also rises.
+# - With few pairs a single draw may be lucky. A result from one draw is one of several possible results.
 #
 # The share once more, in plain pandas:
 
@@ -301,7 +306,7 @@ assert np.isclose(ratio, told, rtol=0, atol=1e-9, equal_nan=True)
 #
 # ```{exercise}
 # :label: ex-shots-lucky
-# Suppose that you had made only one draw. What accuracy could you have reported with 10 examples, at worst and at best?
+# Suppose that you had made only one draw. Which accuracy could you have reported with 10 pairs, at worst and at best?
 # ```
 
 # %% [markdown]
@@ -313,7 +318,7 @@ assert np.isclose(ratio, told, rtol=0, atol=1e-9, equal_nan=True)
 each = here.groupby(["model", "estimator", "n_shots", "draw"])["correct"].mean()
 answers.keep(each.reset_index(name="accuracy"), "accuracy-by-draw.csv")
 each = each.groupby(["model", "estimator", "n_shots"]).agg(["min", "max"])
-each.round(3)
+each.round(3).rename(figures.called, level="model")
 
 # %% [markdown]
 # ````{solution-end}
@@ -322,7 +327,7 @@ each.round(3)
 # ```{exercise}
 # :label: ex-shots-own
 # Does another model need fewer? Put this into `params/mine.yaml`, and run `lke run params/mine.yaml`. With `sources: []` the numbers
-# of the page are those of your run.
+# of the page are from your run.
 # ```
 #
 # ````{solution} ex-shots-own

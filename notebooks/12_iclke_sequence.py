@@ -1,21 +1,23 @@
 # %% [markdown]
-# # What do unknown and wrong examples do to their neighbours?
+# # How much do strange examples disturb a model?
 #
-# **Behind {glue:text}`n_block:.0f` invented pairs in a row the right objects lose {glue:text}`unknown_space:.0%` of their probability
-# for {glue:text}`name_model` where only spaces part the pairs, and {glue:text}`unknown_colon:.0%` where colons and new lines do, while
-# behind as many wrong pairs they lose {glue:text}`wrong_colon:.0%`.**
+# **Less in a clear format: after a block of invented pairs the right objects lose {glue:text}`space_least:.0%` to
+# {glue:text}`space_most:.0%` of their probability if spaces separate everything, and {glue:text}`colon_least:.0%` to {glue:text}`colon_most:.0%` with
+# colons and new lines.**
 #
 # ```{glue:figure} fig-sequence-neighbours
 # :name: fig-sequence-neighbours
-# :alt: Two panels, one for invented and one for wrong pairs, with marks and intervals below a line at 0 for each model and format: one pair behind, and behind a block.
+# :alt: Two panels, one for invented and one for wrong pairs, with marks and intervals below a line at 0 for each model and format: after a single replaced pair, and after a block of them.
 #
-# All marks lie below 0: what is replaced makes the right pairs behind it less probable, most of all behind a block. Probability of
-# the right objects with the replacement divided by that without, minus 1; lines: 95 % over other relations.
+# All marks are below 0: replaced pairs make the right pairs after them less probable, most of all after a block of
+# {glue:text}`n_block:.0f`. Probability of
+# the right objects with the replacement divided by that without, minus 1; lines: 95 % over other relations.
 # ```
 #
-# A prompt of many pairs can be read at every pair: how probable was this object, after all that stood before it? So one long text
-# shows what happens when some of its pairs are not what they should be. As shares with intervals over relations: invented pairs
-# {glue:text}`between_space` with spaces and {glue:text}`between_colon` with colons, wrong pairs with colons {glue:text}`between_wrong`.
+# A prompt of many pairs can be read at every pair: how probable was this object after all the text before it? So one long text
+# shows what happens if some of its pairs are not what they should be. Colons and new lines save this much of the probability (in percentage points,
+# intervals over relations): {glue:text}`saved`. After as many *wrong* pairs, with a real subject and a wrong object, the loss is
+# {glue:text}`wrong_least:.0%` to {glue:text}`wrong_most:.0%`, and the format makes no clear difference.
 
 # %% [markdown]
 # ## What the paper claims
@@ -25,7 +27,7 @@
 #
 # - from left to right, the right objects become more probable; then this settles, near 0.85 for Mistral-7B;
 # - an *unknown* pair, of an invented name and a year, is improbable itself, and hardly disturbs its neighbours;
-# - an *incorrect* pair, of a laureate and a wrong year, makes the right objects behind it less probable, most of all in a block.
+# - an *incorrect* pair, of a laureate and a wrong year, makes the right objects after it less probable, most of all in a block.
 #
 # The paper has four models of 7 to 12 billion parameters, and one sequence of each kind for each. Ours are small.
 
@@ -41,9 +43,9 @@ n_pairs: int = 80  # of a sequence
 n_draws: int = 4  # of pairs, their order and the replaced places
 share_replaced: float = 0.2  # of the pairs of a sequence
 n_first: int = 10  # pairs at the beginning, to see the rise
-n_behind: int = 10  # pairs behind a block that count as its neighbours
+n_behind: int = 10  # pairs after a block that count as its neighbours
 estimators: list[str] = ["iclke-space", "iclke-colon"]  # see Prompts
-sources: list[str] = []  # in results/, of the numbers; none: this run
+sources: list[str] = []  # in results/, for the numbers; none: this run
 seed: int = 0  # of the first draw
 dtype: str = "float32"
 
@@ -63,11 +65,11 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# The paper takes birth years, which a small model hardly knows. The numbers of this page are of eight relations that both models know,
-# chosen on other facts; what is asked here is one relation with many facts, which shows the machine at work.
+# The paper takes birth years, which a small model hardly knows. The numbers of this page are about eight relations that both models know,
+# chosen on other facts. This run reads one relation again.
 
 # %%
-if sources:  # that have the numbers: one draw of one relation is read again
+if sources:  # these have the numbers: one draw of one relation is read again
     relations, n_draws = relations[:1], 1
 known = {name: facts.load(fact_set, name) for name in relations}
 for whole in known.values():
@@ -80,11 +82,11 @@ for whole in known.values():
 #
 # - *clean*: all pairs are right;
 # - *unknown*, *distributed* and in a *block*: some pairs get an invented subject, and the object of some fact of the relation, drawn at
-#   random. The subject must hint at no object, so it is three syllables put together by chance: an invented American town would say
-#   much of its country;
-# - *incorrect*, at the very same places: the subjects stay, and get an object that is not true of them.
+#   random. The subject must hint at no object, so it is three random syllables: an invented American town would give away much about
+#   its country;
+# - *incorrect*, at the very same places: the subjects stay, and get a wrong object.
 #
-# Two choices are ours. No two distributed places touch, and none is the last, so each replaced pair has a right one directly behind
+# Two choices are ours. No two distributed places touch, and none is the last, so each replaced pair has a right one directly after
 # it. And a block begins in the second half, where the pattern is clear. Of the two formats, `iclke-space` is the paper's.
 
 # %% covers=["IC-D5", "IC-D6"]
@@ -93,7 +95,7 @@ if there < n_pairs:  # shorter sequences, in proportion
     n_first = max(1, n_first * there // n_pairs)
     n_behind = max(1, n_behind * there // n_pairs)
     n_pairs = there
-    print(f"As many as there are: {there} pairs, {n_behind} behind a block")
+    print(f"As many as there are: {there} pairs, {n_behind} after a block")
 if n_draws < 1 or n_first > n_pairs // 2:
     raise BadInput(
         f"n_draws {n_draws}, n_first {n_first}: 1 or more, and half of the pairs at most"
@@ -133,9 +135,9 @@ for name in estimators:
 # %% [markdown]
 # ## Scores
 #
-# A model reads a sequence once, and gives the probability of every whole object on its way, each after all that stands before it. It is
-# not shared among options, as {term}`confidence` is: there is no {term}`chance`, and a model that has no idea comes near zero. `state` says whether a
-# pair is right or replaced, and `distance` how many pairs behind the last replaced one it is.
+# A model reads a sequence once, and gives the probability of every whole object on its way, each after all the text before it. Unlike
+# {term}`confidence`, this probability is not shared among options: there is no {term}`chance`, and a model that has no idea comes near zero. `state`
+# says whether a pair is right or replaced, and `distance` how many pairs it comes after the last replaced one.
 
 
 # %%
@@ -165,8 +167,8 @@ answers.columns(every.drop(columns=["subject", "object", "state"]))
 # %% [markdown]
 # ## Answers
 #
-# First the clean sequences, mean over draws and then over relations. Keep these *levels* in mind: where there is no probability,
-# none can be lost.
+# First the clean sequences, mean over draws and then over relations. Keep these *levels* in mind: a model that gives no probability
+# can lose none.
 
 # %%
 who = ["source", "model", "estimator"]
@@ -184,16 +186,16 @@ levels = pd.DataFrame(
         for name, of in stretches.items()
     }
 )
-levels.groupby(who).mean().round(3)
+levels.groupby(who).mean().round(3).rename(figures.called)
 
 # %% [markdown]
-# **Now the neighbours**: the pair directly behind each distributed place, and the first `n_behind` pairs behind a block. Each is right in
-# all sequences of a draw, at the same place, so it is compared with itself. Let $p_i$ be the probability of neighbour $i$ without the
+# **Now the neighbours**: the pair directly after each distributed place, and the first `n_behind` pairs after a block. Each is right in
+# all sequences of a draw, at the same place, so we compare it with itself. Let $p_i$ be the probability of neighbour $i$ without the
 # replacement, and $q_i$ with it, in all draws of a relation. Then
 #
 # $$\text{change} = \frac{\sum_i q_i}{\sum_i p_i} - 1,$$
 #
-# mean over relations. A ratio of sums lets pairs that the model knows count more than those of which it says nearly nothing.
+# mean over relations. In a ratio of sums, pairs that the model knows count more than pairs to which it gives nearly no probability.
 
 
 # %%
@@ -214,20 +216,45 @@ moved = change(neighbours, ["arrangement"])
 found = stats.estimate(
     moved, [*who, "kind", "arrangement"], value="change", bounds=None
 )
-stats.table(found, who, ["kind", "arrangement"], percent=True)
+wide = stats.table(found, who, ["kind", "arrangement"], percent=True)
+wide.rename(figures.called)
 
 # %% [markdown]
-# With spaces, invented pairs do *more* harm than wrong ones. Nothing marks there where a pair ends, and a row of strange words may cost
-# the model the pattern itself. Colons and new lines take most of this away, and then wrong pairs do more. So before a
-# disturbance is read as knowledge, look at the format. How long does it last? Behind a block, by distance in pairs:
+# Two differences after a block, in each relation: `saved`, the change with colons minus that with spaces; and `wrong_worse`, the change after invented
+# pairs minus that after wrong ones.
+
+# %%
+at_block = moved[moved["arrangement"] == "block"].drop(columns="arrangement")
+by = ["source", "model", "relation"]
+
+
+def differ(column: str, first: str, minus: str, of: str) -> pd.DataFrame:
+    rest = [*by, "kind" if column == "estimator" else "estimator"]
+    two = at_block.pivot(index=rest, columns=column, values="change")
+    gap = (two[first] - two[minus]).rename(of).reset_index()
+    rest.remove("relation")
+    return stats.estimate(gap, rest, value=of, bounds=None)
+
+
+saved = differ("estimator", estimators[-1], estimators[0], "saved")
+wrong_worse = differ("kind", "unknown", "incorrect", "wrong_worse")
+for of, each in {"saved": saved, "wrong_worse": wrong_worse}.items():
+    each = each.assign(**{of: each.apply(stats.said, axis=1, percent=True)})
+    each = each.drop(columns=["estimate", "low", "high", "n"])
+    print(each.map(figures.called).to_string(index=False), end="\n\n")
+
+# %% [markdown]
+# Spaces do not mark where a pair ends, and a row of strange words may cost a model the pattern itself. Colons and new lines save a part of this loss.
+# So check the format before you read a disturbance as knowledge. Wrong pairs are a different matter: the format makes no clear difference there.
+# In the paper's figures invented pairs hardly disturb a model, and wrong pairs do. Here invented pairs never disturb clearly less than wrong ones, and in
+# one case, one model with spaces, clearly more. How long does the harm last? After a block, by distance in pairs:
 
 # %%
 block = neighbours[neighbours["arrangement"] == "block"]
 far = np.where(block["distance"] <= n_behind / 2, "nearer half", "farther half")
 by_distance = change(block.assign(behind=far), ["behind"])
-by_distance.groupby([*who, "kind", "behind"])["change"].mean().unstack().round(
-    2
-)
+by_distance = by_distance.groupby([*who, "kind", "behind"])["change"].mean()
+by_distance.unstack().round(2).rename(figures.called)
 
 # %% [markdown]
 # ## Figures
@@ -240,16 +267,16 @@ by_distance.groupby([*who, "kind", "behind"])["change"].mean().unstack().round(
 # :name: fig-sequence-panels
 # :alt: Five rows of small panels, a column for each model and set of facts, with the probability of the object at each place of a sequence; crosses for replaced pairs, squares for their neighbours, dots for the rest.
 #
-# Replaced pairs lie at the bottom, and behind a block the right ones have to climb back. Probability of the object at each place of one draw in
-# the clearest format; of several relations the mean. Rows: all right; unknown and incorrect pairs, distributed and in a block.
+# Replaced pairs are at the bottom, and after a block the right ones have to climb back. Probability of the object at each place of one draw in
+# the clearest format, mean over relations. Rows: all right; unknown and incorrect pairs, distributed and in a block.
 # ```
 
 # %% tags=["hide-input"]
 marks = found[found["source"] == first].copy()
 marks["replaced by"] = marks["kind"] + " pairs"
-places = {"distributed": "one behind", "block": f"{n_behind} behind a block"}
+places = {"distributed": "after one", "block": f"{n_behind} after a block"}
 marks["where"] = marks["arrangement"].map(places)
-form = marks["estimator"].str.removeprefix("iclke-").replace("space", "spaces")
+form = marks["estimator"].map(figures.called).str.removeprefix("pairs, ")
 marks["asked"] = marks["model"].map(figures.called) + ", " + form
 marks = marks.sort_values(["kind", "arrangement"], ascending=False)
 look = {"x": "where", "hue": "asked", "panel": "replaced by"}
@@ -263,7 +290,7 @@ one = every[every["estimator"] == estimators[-1]]
 one = one[one["draw"] == seed].copy()
 near = one["distance"].between(1, one["arrangement"].eq("block") * 9 + 1)
 one["pair"] = np.where(one["state"] == "replaced", "replaced", "other right")
-one.loc[near, "pair"] = "right, behind replaced"
+one.loc[near, "pair"] = "right, after replaced"
 one["sequence"] = (one["kind"] + ", " + one["arrangement"]).str.replace(
     ", none", ""
 )
@@ -275,7 +302,7 @@ one["of"] = one["model"].map(figures.called) + "\n" + one["set"].astype(str)
 at = ["of", "sequence", "position", "pair"]
 dots = one.groupby(at, sort=False)["probability"].mean().reset_index()
 look = {"x": "position", "y": "probability", "hue": "pair", "style": "pair"}
-shape = {"replaced": "X", "right, behind replaced": "s", "other right": "o"}
+shape = {"replaced": "X", "right, after replaced": "s", "other right": "o"}
 grid = sns.relplot(
     dots,
     **look,
@@ -293,8 +320,8 @@ figures.place(grid.figure, "fig-sequence-panels", dots)
 #
 # **Numbers.** The paper's figures have no tables to reproduce. **Claims**, over relations, on the model whose level is highest in the paper's
 # format. A change of less than a tenth is *hardly any*, of more than a tenth *lower*; block and distributed places count alike. The level is
-# {glue:text}`level:.0%` there: what can be lost is little, and a verdict on a ratio of small numbers says less than it seems to.
-# The third claim is on the probability of what stands in a replaced place, divided by that of the right object there.
+# {glue:text}`level:.0%` there: little can be lost, and a verdict on a ratio of small numbers says less than it seems to.
+# The third claim is about the probability of the object in a replaced place, divided by that of the right object there.
 
 # %%
 in_paper = levels.xs(estimators[0], level="estimator").xs(first)
@@ -330,29 +357,34 @@ for name, values in tested.items():
     row = stats.estimate(row, value="value", bounds=None)
     claims[f"IC-{name}-relations"] = row.assign(**own)
 judged = answers.verdicts(claims)
+judged["model"] = judged["model"].map(figures.called)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
 here = found[found["source"] == first]
-of_model = here[here["model"] == model]
-of_model = of_model.set_index(["kind", "arrangement", "estimator"])
-space, colon = estimators[0], estimators[-1]
-unknown = of_model.loc[("unknown", "block", space)]
-unknown_colon = of_model.loc[("unknown", "block", colon)]
-wrong = of_model.loc[("incorrect", "block", colon)]
+lost = here[here["arrangement"] == "block"]
+lost = -lost.pivot_table("estimate", ["kind", "estimator"], "model")
+by_space = lost.loc[("unknown", estimators[0])]
+by_colon = lost.loc[("unknown", estimators[-1])]
+of_first = saved[saved["source"] == first].set_index("kind")
+unknown, incorrect = (of_first.loc[[kind]] for kind in ("unknown", "incorrect"))
 holds = {}
 if sources:
     worst = here.pivot_table("estimate", [*who, "kind"], "arrangement")
-    behind = here[here["arrangement"] == "block"]
-    behind = behind.pivot_table("estimate", ["estimator", "model"], "kind")
-    harm = behind["unknown"] - behind["incorrect"]
+    ends = here[here["kind"].eq("unknown") & here["arrangement"].eq("block")]
+    worse = wrong_worse[wrong_worse["source"] == first]
+    clear = worse[worse["low"].gt(0) | worse["high"].lt(0)]
     nobel = levels.query("source == 'kamel'").groupby(["model", "estimator"])
     holds = {
-        "lose": all(at["high"] < 0 for at in (unknown, unknown_colon, wrong)),
-        "all marks lie below 0": (here["estimate"] < 0).all(),
-        "most behind a block": worst["block"].lt(worst["distributed"]).all(),
-        "more harm": (harm[space] < 0).all(),
-        "then less": (harm[colon] > 0).all(),
+        "every model loses after invented pairs": (ends["high"] < 0).all(),
+        "less in a clear format, every model": (unknown["low"] > 0).all(),
+        "wrong pairs: no clear difference": (incorrect["low"] < 0).all()
+        and (incorrect["high"] > 0).all(),
+        "clear for one model with spaces": len(clear) == 1
+        and clear["estimator"].item() == estimators[0]
+        and clear["high"].item() < 0,
+        "all marks are below 0": (here["estimate"] < 0).all(),
+        "most after a block": worst["block"].lt(worst["distributed"]).all(),
         "laureates: nothing to lose": nobel.mean().max(axis=None) < 0.03,
     }
 figures.sentence(holds)
@@ -360,27 +392,31 @@ strange = every.query(
     "source == @first and kind == 'unknown' and arrangement == 'block' and state == 'replaced'"
 )
 figures.findings(
-    name_model=figures.called(model),
     n_block=len(strange) / len(strange.drop_duplicates(place[:5])),
-    unknown_space=-unknown["estimate"],
-    unknown_colon=-unknown_colon["estimate"],
-    wrong_colon=-wrong["estimate"],
-    between_space=stats.said(unknown, percent=True),
-    between_colon=stats.said(unknown_colon, percent=True),
-    between_wrong=stats.said(wrong, percent=True),
+    space_least=by_space.min(),
+    space_most=by_space.max(),
+    colon_least=by_colon.min(),
+    colon_most=by_colon.max(),
+    wrong_least=lost.loc["incorrect"].min(axis=None),
+    wrong_most=lost.loc["incorrect"].max(axis=None),
+    saved="; ".join(
+        f"{figures.called(row['model'])} "
+        + stats.said(row, percent=True).replace(" %", "")
+        for _, row in unknown.iterrows()
+    ),
     level=in_paper.loc[model]["last quarter"].mean(),
 )
 
 # %% [markdown]
 # ## What you have seen
 #
-# - One reading of a long text gives an answer at each of its pairs. What a replaced pair does is seen only when the same pairs are read
-#   without it, not from place to place.
+# - One reading of a long text gives an answer at each of its pairs. To see the effect of a replaced pair, read the same pairs
+#   without it; a comparison of places does not show it.
 # - A block disturbs more than scattered pairs do, and the harm is still there ten pairs later.
-# - How much harm strange pairs do depends on the format: it is a matter of the pattern before it is one of knowledge.
-# - "Hardly any change" means something only where there was a probability to lose.
+# - How much harm strange pairs do depends on the format: they disturb the pattern before they touch knowledge.
+# - "Hardly any change" means something only if there was a probability to lose.
 #
-# **Counted again**, in plain Python: the change behind wrong blocks, in the last format.
+# **Counted again**, in plain Python: the change after wrong blocks, in the last format.
 
 # %%
 sums: dict[str, list[float]] = {}
@@ -412,11 +448,12 @@ assert abs(sum(each) / len(each) - again["estimate"].item()) < 1e-9
 
 # %%
 sure = change(neighbours[neighbours["without"] >= 0.5], ["arrangement"])
-sure.groupby([*who, "kind", "arrangement"])["change"].mean().unstack().round(2)
+sure = sure.groupby([*who, "kind", "arrangement"])["change"].mean()
+sure.unstack().round(2).rename(figures.called)
 
 # %% [markdown]
-# Pairs chosen because they were high can hardly rise, so even an idle replacement lowers them a little. But unknown and incorrect pairs
-# are treated alike, and may be compared.
+# We chose these pairs because their probability was high, so it can hardly rise, and even an idle replacement lowers it a little. But this is the
+# same for unknown and incorrect pairs, so the two may be compared.
 #
 # ````{solution-end}
 # ````
@@ -424,7 +461,7 @@ sure.groupby([*who, "kind", "arrangement"])["change"].mean().unstack().round(2)
 # ```{exercise}
 # :label: ex-sequence-own
 # Does a larger model doubt wrong pairs more? Put this into `params/mine.yaml`, and run `lke run params/mine.yaml`. Invented subjects
-# are a word, person, company or title, the last three where such a name hints at no object.
+# are a word, person, company or title; use the last three only if such a name hints at no object.
 # ```
 #
 # ````{solution} ex-sequence-own

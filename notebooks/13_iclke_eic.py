@@ -1,28 +1,29 @@
 # %% [markdown]
 # # Can one long prompt ask many questions?
 #
-# **With many questions in one long prompt {glue:text}`name_shown` finds {glue:text}`gain:.0f` percentage points more of these facts
-# than one by one, but one by one behind the same pairs with the same commas it already gains {glue:text}`comma:.0f`, and in our
-# scorer, which reads shared beginnings once, the long prompts cost {glue:text}`times:.0f` times the tokens.**
+# **Yes, but it finds no more than one question at a time: with the same pairs and the same commas, the two ways agree within
+# {glue:text}`apart:.0f` percentage points for every model.**
 #
 # ```{glue:figure} fig-eic-mean
 # :name: fig-eic-mean
 # :alt: A panel for each model, a row for each way of asking, with a mark and an interval. The two rows with a comma have nearly the same mark.
 #
-# Many in a prompt or one by one, the same pairs with the same comma find about as much (the paper's Figure 3). Accuracy by way of
-# asking, mean over relations; lines: 95 % over other relations. Dashed: the best rule without a model.
+# The first two rows agree: many questions in one prompt, or one by one with the same pairs and commas (the paper's Figure 3). Accuracy by
+# type of prompt, mean over relations; lines: 95 % over other relations. Dashed: the best rule without a model.
 # ```
 #
 # IC-LKE shows 50 pairs for every question. EIC-LKE, the *efficient* one, puts ten questions into one prompt of 100 pairs, each
-# with an option to try. The paper says that this saves passes through the model. Does it, and are the answers as good? (Tokens
-# are those of this run's sample, accuracies of a longer run, with more relations and options.)
+# with an option to try. The paper says that this saves passes through the model. Compared with IC-LKE in the paper's format, which has
+# spaces, {glue:text}`name_shown` finds {glue:text}`gain:.0f` percentage points more with the long prompts, but {glue:text}`comma:.0f` more one by one with
+# commas. In our scorer, which reads shared beginnings once, the long prompts cost {glue:text}`times:.0f` times the tokens. (Tokens
+# are from this run's sample, accuracies from a longer run, with more relations and options.)
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`wu2024iclke` compare {term}`EIC-LKE` with templates that people wrote ({term}`HGP`) or a program found in text
+# {cite:t}`wu2024iclke` compare {term}`EIC-LKE` with templates that people wrote ({term}`HGP`) or that a program found in text
 # ({term}`MMP`), for four models of 7 to 12 billion parameters (Section 4.1, Figure 3; each relation in Figure 12). In our words:
-# EIC-LKE finds more facts than sentences of either kind; over relations and sentences its accuracy varies less; and it needs
+# EIC-LKE finds more facts than sentences of either kind; its accuracy varies less over relations and sentences; and it needs
 # fewer passes through the model than IC-LKE. Their setting is 400 facts and 100 options for each relation, with 100 pairs and
 # ten slots. The bars have no numbers.
 
@@ -33,8 +34,8 @@
 models: list[str] = ["smollm2"]
 fact_set: str = "atlas"
 relations: list[str] = ["capital"]  # empty: all with templates of the paper
-n_shots: int = 50  # pairs of IC-LKE; EIC-LKE's first slot is behind them
-n_eic_shots: int = 100  # pairs of EIC-LKE, or as many as there are to show
+n_shots: int = 50  # pairs of IC-LKE; EIC-LKE's first slot comes after them
+n_eic_shots: int = 100  # pairs of EIC-LKE, or as many as there are
 n_every: int = 5  # pairs from one slot of EIC-LKE to the next
 space_token: bool = (
     False  # ask EIC-LKE once more, a space in pairs its own token
@@ -42,11 +43,13 @@ space_token: bool = (
 n_options: int = 100  # candidate objects of each, or as many as there are
 n_redraws: int = 0  # further draws of pairs
 n_facts: int = 20  # test facts of each relation, or as many as there are
-sources: list[str] = []  # in results/, of the numbers; none: this run
+sources: list[str] = []  # in results/, for the numbers; none: this run
 seed: int = 0  # draws pairs, facts, options, their order and resamples
 dtype: str = "float32"
 
 # %% tags=["hide-input"]
+import textwrap
+
 import pandas as pd
 
 from lkecore import answers, facts, figures, papers, prompts, stats
@@ -57,8 +60,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# For each relation pairs, facts and options are drawn once, and all ways of asking share them. Only relations for which the
-# paper prints templates can be asked. EIC-LKE is expensive, so this run asks few facts.
+# For each relation pairs, facts and options are drawn once, and all prompts share them. Only relations with templates in the paper
+# can be tested. EIC-LKE is expensive, so this run has few facts.
 
 # %%
 names = prompts.with_templates(fact_set, relations)
@@ -71,21 +74,22 @@ facts.overview(sample, n_options=n_options, n_facts=n_facts)
 # %% [markdown]
 # ## Prompts
 #
-# After the first 50 pairs, and then after every five more, there is a question with one of its options behind it: a
-# {term}`slot`. A prompt has ten of them, so the model reads it once and has met one option of ten facts; ten facts need as many
-# prompts as there are options. The options of a fact go through the prompts in an order of their own, so nearly all that are in
+# After the first 50 pairs, and then after every five more, there is a question followed by one of its options: a
+# {term}`slot`. A prompt has ten slots, so the model reads it once and has met one option of ten facts; ten facts need as many
+# prompts as there are options. The options of a fact go through the prompts in an order of their own. So nearly all options in
 # one prompt are wrong, and all later slots read them. Here is the middle of one prompt, with the options in brackets.
 
 # %% covers=["IC-S2"]
 first = min(n_shots, *(len(of.train) - 1 for of in sample.values()))
 long = {"n_shots": n_eic_shots, "first": first, "every": n_every}
 in_one = prompts.slots_of_sample(sample, **long, seed=seed)
-print(prompts.example_of_slots(in_one["eiclke", names[0]][0]))
+middle = prompts.example_of_slots(in_one["eiclke", names[0]][0])
+print(textwrap.fill(middle, 90))
 
 # %% [markdown]
-# To tell what the other questions do, each fact is asked once more without them: `iclke-comma` has the comma of EIC-LKE between
-# the pairs, and just as many pairs as there are before the fact's slot. `iclke-space` is the paper's IC-LKE, with a space there
-# and 50 pairs. The paper's templates are asked too, and with `space_token` another reading of the long prompts.
+# To isolate the effect of the other questions, each fact also has a prompt without them: `iclke-comma` has the comma of EIC-LKE between
+# pairs, and as many pairs as there are before the fact's slot. `iclke-space` is the paper's IC-LKE, with a space there
+# and 50 pairs. We also use the paper's templates, and with `space_token` another reading of the long prompts.
 
 # %%
 questions = prompts.beside_templates(sample, ["iclke-space"])
@@ -98,7 +102,7 @@ if space_token:
 # ## Scores
 #
 # The numbers of the page come from a longer run on twelve relations with 100 facts and 100 options each and three draws of pairs.
-# Its facts are not ours to give away, so a fact there has a number in place of a name.
+# Its facts are not ours to give away, so a fact there has a number instead of a name.
 
 # %%
 this = "13_iclke_eic"
@@ -124,13 +128,13 @@ answers.columns(found)
 # %% [markdown]
 # ## What it costs
 #
-# Let $x_1, \dots, x_n$ be the strings that a way of asking needs, one
+# Let $x_1, \dots, x_n$ be the strings that a type of prompt needs, one
 # for each option. Read in full, they cost the sum of their lengths. But a beginning that two of them share needs to be read
 # only once, and the last token is never read, only predicted. Then the cost is the number of different beginnings:
 #
 # $$\text{in full} = \sum_i |x_i|, \qquad \text{once} = \Big|\bigcup_i \{\text{beginnings of } x_i \text{ without its last token}\}\Big|.$$
 #
-# Shared is what our scorer reads together: one by one all questions of a relation, in EIC-LKE the prompts of ten facts. (All
+# Our scorer shares beginnings among the strings that it reads together: one by one all questions of a relation, in EIC-LKE the prompts of ten facts. (All
 # tens begin with the same pairs. Read together as well, they would cost somewhat less.)
 
 
@@ -149,7 +153,7 @@ def strings_of(lm, name: str):
     alone = encoded_prompts(lm, questions["iclke-space", name], separate=False)
     yield "one by one", [ids for each in alone for ids in each.sequences]
     for group in in_one["eiclke", name]:
-        last = group.places[-1]  # the last slot: nothing behind it is read
+        last = group.places[-1]  # the last slot: nothing after it is read
         rows = encode_slots(lm, group)
         yield "many in one", [row.ids[: row.bounds[last + 1]] for row in rows]
 
@@ -170,16 +174,16 @@ ratio = tokens.loc["many in one"] / tokens.loc["one by one"]
 tokens
 
 # %% [markdown]
-# What to see: string by string EIC-LKE saves, since one string serves several facts. But the prompts of EIC-LKE are alike up to
-# the first slot only, where each has another option, and so its other pairs are read again for every option. IC-LKE reads its
+# String by string EIC-LKE saves, since one string serves several facts. But the prompts of EIC-LKE are alike only up to
+# the first slot, which has another option in each prompt, so the later pairs are read again for every option. IC-LKE reads its
 # pairs once, and then a few tokens for every option.
 
 # %% [markdown]
 # ## Answers
 #
-# A *kind* is a way of asking with all its draws, or all sentences of one origin. Its answer to a fact is the share of its prompts
-# that get the fact right. `stats.estimate` takes the mean in each relation, then over relations, with a 95 % interval over other
-# relations (Student's t). The first three ways of asking have the same draws.
+# A *kind* is one type of prompt with all its draws, or all sentences of one origin. Its answer to a fact is the share of its prompts
+# that get the fact right. `stats.estimate` takes the mean in each relation, then over relations, with a 95 % interval over other
+# relations (Student's t). The first three kinds have the same draws.
 
 # %%
 MANY, COMMA = "many in one, comma", "one by one, comma"
@@ -197,11 +201,11 @@ assert draws[[MANY, COMMA, SPACE]].nunique(axis=1).eq(1).all(), "same draws"
 accuracy = stats.estimate(shares, [*by, "kind"])
 order = pd.Categorical(accuracy["kind"], kinds.values(), ordered=True)
 accuracy = accuracy.assign(kind=order).sort_values("kind", kind="stable")
-accuracy.round(3)
+accuracy.round(3).assign(model=accuracy["model"].map(figures.called))
 
 # %% [markdown]
-# **Against each other**, on the same facts. What to see: what comma and further pairs bring, and how little the other questions add:
-# the interval includes 0. (In other relations the gain may be none; on other facts of these it is clear of 0.)
+# **Against each other**, on the same facts. Comma and further pairs bring a gain; the other questions add nearly nothing:
+# their interval includes 0. (In other relations the gain may be none; on other facts of these relations its interval excludes 0.)
 
 # %%
 versus = [(MANY, SPACE), (COMMA, SPACE), (MANY, COMMA)]
@@ -215,24 +219,25 @@ on_main = found[found["source"] == main]
 shown = on_main["model"].iloc[0]
 gain = gaps.loc[main, shown, MANY, SPACE]
 comma = gaps.loc[main, shown, COMMA, SPACE]
-rest = gaps.loc[main, shown, MANY, COMMA]
-stats.table(gaps.reset_index(), ["first", "minus"], by)
+wide = stats.table(gaps.reset_index(), ["first", "minus"], by)
+wide.rename(columns=figures.called)
 
 # %% [markdown]
-# Relation by relation, the accuracies in percent (the paper's Figure 12): where do many in one and one by one with a comma differ?
+# Relation by relation, the accuracies in percent (the paper's Figure 12). In which relations do the two kinds with a comma differ?
 
 # %% covers=["IC-F12"] shows=["run", "shipped"]
 label_of = {name: of.relation.paper_relation for name, of in sample.items()}
 label_of |= papers.property_names()
 named = shares.replace({"relation": label_of})
 percent = 100 * named.pivot_table("correct", "relation", key[:3], sort=False)
-answers.words(percent.round(0).reset_index(), digits=0)
+percent = percent.round(0).reset_index().rename(columns=figures.called)
+answers.words(percent, digits=0)
 
 # %% [markdown]
 # ## Figure
 #
-# In {numref}`fig-eic-mean`, at the top, the first two rows differ by the other questions alone, the second and the third by the
-# comma (and by the pairs after the first 50).
+# In {numref}`fig-eic-mean`, at the top, the first two rows differ only in the other questions, the second and the third in the
+# comma (and in the pairs after the first 50).
 
 # %% covers=["IC-F3"] shows=["run", "shipped"] tags=["hide-input"]
 rule = rules.by_relation(cues[cues["source"] == main])  # the best of all
@@ -247,8 +252,8 @@ figures.place(grid.figure, "fig-eic-mean", accuracy)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** None: Figures 3 and 12 print no values. **Claims** are decided by one model, that which beats the best rule in the
-# most relations; the sentence at the top is about the one that this page asks anew. Steadiness is the standard deviation of the
+# **Numbers.** None: Figures 3 and 12 print no values. **Claims** are decided by one model, the one that beats the best rule in the
+# most relations; the second paragraph at the top is about the model that this page tests anew. Steadiness is the standard deviation of the
 # accuracy (divided by $n - 1$) over relations and human sentences minus that of EIC-LKE over relations, mean over its draws;
 # relations are drawn again, ten thousand times, and the facts in each.
 
@@ -257,7 +262,8 @@ by_many = on_main.query("kind == @MANY")
 by_many = by_many.pivot_table("correct", "relation", "model")
 beaten = by_many.gt(rule, axis=0).sum()
 judged = beaten.idxmax()
-print(f"{judged} beats the rule in {beaten[judged]} of {len(rule)} relations")
+name = figures.called(judged)
+print(f"{name} beats the rule in {beaten[judged]} of {len(rule)} relations")
 two = on_main.query("model == @judged and kind in [@MANY, @HUMAN]")
 cells = ["kind", "estimator", "draw", "relation"]
 drawn = stats.bootstrap(two, cells, over=["relation", "fact"], seed=seed)
@@ -270,25 +276,31 @@ if len(rule) > 1:  # one relation has no spread
     tested["IC-eic-steadier"] = stats.interval(spread[HUMAN] - spread[MANY])
 tested = {claim: row.assign(model=judged) for claim, row in tested.items()}
 verdicts = answers.verdicts(tested)
+verdicts["model"] = verdicts["model"].map(figures.called)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% [markdown]
-# That it needs fewer passes is so by the number of strings; by tokens it is so for a scorer that reads every string in full, and
+# EIC-LKE needs fewer passes if we count strings. If we count tokens, it saves for a scorer that reads every string in full, and
 # not for one that reads shared beginnings once.
 
 # %% tags=["hide-input", "page-only"]
 mine = shares.query("source == @main and model == @shown")
 of_facts = stats.compare(mine, "kind", MANY, SPACE, over="fact").iloc[0]
+others = gaps.loc[main].xs((MANY, COMMA), level=("first", "minus"))
+apart = 100 * others[["low", "high"]].abs().max(axis=None)
 holds = {
+    "every model: within a few percentage points": apart < 2.5,
     "more of these facts": of_facts["low"] > 0,
     "already, one by one": comma["estimate"] > 0.9 * gain["estimate"],
-    "the interval includes 0": rest["low"] < 0 < rest["high"],
+    "the interval includes 0": (others["low"] < 0).all()
+    and (others["high"] > 0).all(),
     "fewer passes": ratio["strings"] < 1,
     "saves in full, costs once": ratio["in full"] < 1 < ratio["once"],
 }
 figures.sentence(holds)
 figures.findings(
     name_shown=figures.called(shown),
+    apart=apart,
     gain=100 * gain["estimate"],
     comma=100 * comma["estimate"],
     times=ratio["once"],
@@ -299,7 +311,7 @@ figures.findings(
 #
 # - Whether EIC-LKE is efficient depends on the scorer: it saves if every string is read in full, and costs if shared beginnings are
 #   read once, since IC-LKE has much more to share.
-# - A comma is part of the way of asking: EIC-LKE has to be compared with an IC-LKE that has a comma.
+# - The comma is part of the prompt: compare EIC-LKE with an IC-LKE that has a comma.
 # - Wrong options in other slots are context for a question, and here they hardly matter.
 #
 # The tokens once more, by the tree in which the scorer has its strings:
@@ -322,7 +334,7 @@ assert of_tree["tokens"].sum() == tokens.loc["many in one", "once"]
 #
 # ```{exercise}
 # :label: ex-eic-sure
-# Nearly all options in the other slots are wrong. Do they make the model less sure of the right object? Compare
+# Nearly all options in the other slots are wrong. Do they lower the model's confidence in the right object? Compare
 # `confidence_gold` of `eiclke` and `iclke-comma` in the first draw.
 # ```
 
@@ -333,7 +345,10 @@ assert of_tree["tokens"].sum() == tokens.loc["many in one", "once"]
 
 # %%
 draw_0 = found[found["draw"] == 0]
-stats.compare(draw_0, "kind", MANY, COMMA, by=by, value="confidence_gold")
+lower = stats.compare(
+    draw_0, "kind", MANY, COMMA, by=by, value="confidence_gold"
+)
+lower.assign(model=lower["model"].map(figures.called))
 
 # %% [markdown]
 # ````{solution-end}

@@ -1,29 +1,30 @@
 # %% [markdown]
 # # Is it better to show examples than to write a sentence?
 #
-# **Shown example pairs, {glue:text}`name_shown` finds {glue:text}`lead:.0f` percentage points more of the facts than when it
-# completes sentences that a program found in text, but only {glue:text}`bare:.0f` more of the facts without an obvious cue.**
+# **On facts without an obvious cue, pairs in the paper's format have no clear lead over sentences for any of the models: differences are
+# {glue:text}`least:.0f` to {glue:text}`most:.0f` percentage points, and each interval includes 0.**
 #
 # ```{glue:figure} fig-estimators-mean
 # :name: fig-estimators-mean
 # :alt: A panel for each model, a row for each kind of prompt, with a mark and an interval for all facts and a lower one for facts without a cue.
 #
-# The marks of facts without a cue are lower, and closer to each other (the paper's Figure 3). Accuracy by kind of prompt,
-# mean over relations; lines: 95 % over other relations. Dashed: what the best rule without a model gets of all facts.
+# The marks of facts without a cue are lower, and there the first row has no clear lead over the two rows of sentences (the paper's Figure 3).
+# Accuracy by kind of prompt, mean over relations; lines: 95 % over other relations. Dashed: the best rule without a model, on all facts.
 # ```
 #
-# There are two ways to bring a model to name a capital. One writes a sentence, "The capital of France is", and lets the
-# model end it. The other writes no sentence: it shows pairs, and then "France" alone. That is IC-LKE. Here both ways answer
-# the same questions.
+# There are two ways to make a model name a capital. One writes a sentence, "The capital of France is", and the
+# model ends it. The other writes no sentence: it shows pairs, and then "France" alone. This second way is IC-LKE. Here both ways get
+# the same questions. Of all facts, pairs find {glue:text}`lead_least:.0f` to {glue:text}`lead_most:.0f` percentage points more, and the interval excludes 0
+# in {glue:text}`clear` comparisons. With colons and new lines, pairs find more than with spaces in every model, with and without a cue.
 
 # %% [markdown]
 # ## What the paper claims
 #
 # {cite:t}`wu2024iclke` take 12 relations and four models of 7 to 12 billion parameters (Section 4.1, Figure 3; each
 # relation in Figure 12). For each relation they have three sentences that people wrote ({term}`HGP`) and three that a program
-# found in text ({term}`MMP`). In our words: IC-LKE finds more facts than sentences of either kind, and over relations and
-# sentences its accuracy varies less. Their setting is 400 facts and 100 options for each relation, with 50 pairs. The bars
-# have no numbers. EIC-LKE, which is in the figures as well, has {doc}`a page of its own <13_iclke_eic>`.
+# found in text ({term}`MMP`). In our words: IC-LKE finds more facts than sentences of either kind, and its accuracy varies less over
+# relations and sentences. Their setting is 400 facts and 100 options for each relation, with 50 pairs. The bars
+# have no numbers. EIC-LKE, which is also in the figures, is on {page}`13_iclke_eic`.
 
 # %% [markdown]
 # ## Parameters
@@ -36,8 +37,8 @@ n_shots: int = 50  # pairs shown before the question
 n_facts: int = 25  # test facts of each relation
 n_options: int = 100  # candidate objects of each, or as many as there are
 n_redraws: int = 0  # further draws of pairs
-words: bool = False  # ask pairs with a template's words inside as well
-sources: list[str] = []  # in results/, of the numbers; none: this run
+words: bool = False  # also use pairs with a template's words inside
+sources: list[str] = []  # in results/, for the numbers; none: this run
 seed: int = 0  # draws pairs, facts, options and resamples
 dtype: str = "float32"
 
@@ -52,8 +53,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Only relations for which the paper prints templates can be asked. For each of them pairs, facts and options are drawn
-# once, and all ways of asking share them.
+# Only relations with templates in the paper can be tested. For each of them pairs, facts and options are drawn
+# once, and all prompts share them.
 
 # %%
 names = prompts.with_templates(fact_set, relations)
@@ -66,10 +67,10 @@ facts.overview(sample, n_options=n_options, n_facts=n_facts)
 # %% [markdown]
 # ## Prompts
 #
-# The templates are used as the paper prints them (Table 5), with all their faults. A template is asked without any example,
-# so nothing but its words tells the model what is wanted. IC-LKE comes in two formats: `iclke-space` is the paper's, with a
+# We use the templates as the paper prints them (Table 5), with all their faults. A template comes without any pair,
+# so only its words say what is wanted. IC-LKE comes in two formats: `iclke-space` is the paper's, with a
 # space inside and between pairs; `iclke-colon` has a colon and a new line there, which small models read more easily. Here
-# is each way of asking for one fact, with two of the pairs.
+# is each prompt for one fact, with two of the pairs.
 
 # %%
 by_pairs = ["iclke-space", "iclke-colon"]
@@ -80,9 +81,9 @@ for estimator in [e for e, relation in questions if relation == names[0]]:
 # %% [markdown]
 # ## Scores
 #
-# What this run asks is a small sample that shows the machine at work. The numbers of the page come from a longer run on the
+# This run repeats a small sample of the questions. The numbers of the page come from a longer run on the
 # paper's twelve relations, with 100 facts and 100 options each and three draws of pairs. Its facts are not ours to give
-# away, so a fact there has a number in place of a name.
+# away, so a fact there has a number instead of a name.
 
 # %%
 this = "13_iclke_estimators"
@@ -110,8 +111,8 @@ some = questions["iclke-colon", names[0]]
 answers.words(answers.likeliest(models[0], some, dtype=dtype))
 
 # %% [markdown]
-# The paper's Table 5. `asked here as` is the name of the relation in the answers, and `note` says where there are fewer than
-# three of a kind, or words that belong to another relation: those of *manufacturer* are about record labels.
+# The paper's Table 5. `asked here as` is the name of the relation in the answers. `note` says if there are fewer than
+# three of a kind, or if the words belong to another relation: those of *manufacturer* are about record labels.
 
 # %% covers=["IC-D4", "IC-S3", "IC-T5"] shows=["run", "shipped"] tags=["hide-output"]
 label_of = {name: of.relation.paper_relation for name, of in sample.items()}
@@ -123,18 +124,19 @@ answers.words(papers.table_5({r: label_of.get(r, r) for r in asked_here}))
 # ## Answers
 #
 # A *kind* of prompt is one format of pairs with all its draws, or all sentences of one origin. Its answer to a fact is the
-# share of its prompts that get the fact right, so that a kind with three sentences counts no more than one with a single one.
-# (`words in pairs` are pairs with the words of a sentence inside, in place of the space.)
+# share of its prompts that get the fact right, so a kind with three sentences counts no more than one with a single sentence.
+# (`words in pairs` are pairs with the words of a sentence inside, instead of the space.)
 #
-# Some facts can be had without knowing them: the object shares a word with the subject (`cue_word`), or no other option is
-# shown more often in the pairs of the first draw (`cue_frequent`). Either is a {term}`cue`. So everything is computed twice, of
-# all facts and of those without a cue. `stats.estimate` takes the mean in each relation, then over relations, with a 95 %
+# Some facts can be guessed without knowledge: the object shares a word with the subject (`cue_word`), or the pairs of the first draw
+# show no other option more often (`cue_frequent`). Either is a {term}`cue`. So we compute everything twice, for
+# all facts and for those without a cue. `stats.estimate` takes the mean in each relation, then over relations, with a 95 %
 # interval over other relations (Student's t).
 
 # %%
-SPACE, HUMAN, MINED = "pairs, space", "human sentences", "mined sentences"
+SPACE, COLON = "pairs, spaces", "pairs, colons"
+HUMAN, MINED = "human sentences", "mined sentences"
 WORDS = "words in pairs"
-kinds = {"iclke-space": SPACE, "iclke-colon": "pairs, colon"}
+kinds = {"iclke-space": SPACE, "iclke-colon": COLON}
 kinds |= {"hgp": HUMAN, "mmp": MINED, "iclke-hgp": WORDS, "iclke-mmp": WORDS}
 origin = found["estimator"].str.replace(r"-\d$", "", regex=True)
 found = found.assign(kind=origin.map(kinds))
@@ -160,12 +162,11 @@ parts = {"all facts": shares, "without a cue": bare}
 parts = pd.concat(parts, names=["facts"]).reset_index("facts")
 accuracy = stats.estimate(parts, [*by, "facts"])
 print(f"{100 * main_cues['cue'].mean():.0f} % of the facts have a cue")
-stats.table(accuracy, by, "facts")
+stats.table(accuracy, by, "facts").rename(figures.called)
 
 # %% [markdown]
-# **The lead**: the accuracy of pairs in the paper's format minus that of sentences, on the same facts. The interval says what
-# other relations might give. What to see: each lead is smaller where there is no cue. That of the sentence at the top is
-# then one whose interval includes 0.
+# **The lead**: the accuracy of pairs in the paper's format minus that of sentences, on the same facts. The interval says how
+# much it would vary with other relations. Each lead is smaller on facts without a cue, and there each interval includes 0.
 
 # %%
 leads = {
@@ -176,17 +177,17 @@ leads = pd.concat(leads, names=["minus", ""]).reset_index("minus")
 leads = leads.set_index([*whom, "minus", "facts"]).sort_index()
 shown = on_main["model"].iloc[0]
 lead_all = leads.loc[main, shown, MINED, "all facts"]
-lead_no_cue = leads.loc[main, shown, MINED, "without a cue"]
-leads.apply(stats.said, axis=1).unstack()
+leads.apply(stats.said, axis=1).unstack().rename(figures.called)
 
 # %% [markdown]
-# In the next table read a row from left to right: in which relations do sentences find more than pairs? It has the accuracies
-# in percent (the paper's Figure 12).
+# Read a row of the next table from left to right: in which relations do sentences find more than pairs? The accuracies
+# are in percent (the paper's Figure 12).
 
 # %% covers=["IC-F12"] shows=["run", "shipped"]
 named = shares.replace({"relation": label_of})
 percent = 100 * named.pivot_table("correct", "relation", by, sort=False)
-answers.words(percent.round(0).reset_index(), digits=0)
+percent = percent.round(0).reset_index().rename(columns=figures.called)
+answers.words(percent, digits=0)
 
 # %% [markdown]
 # ## Figure
@@ -216,9 +217,9 @@ figures.place(grid.figure, "fig-estimators-mean", accuracy)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** None: Figures 3 and 12 print no values. **Claims** are decided in the paper's format by one model, that which beats
-# the best rule in the most relations of the first source; where these are at most half, it is at chance. Steadiness at the mean
-# is ours. Words in pairs were asked behind the first draw, and are compared on it.
+# **Numbers.** None: Figures 3 and 12 print no values. **Claims** are decided in the paper's format by one model, the one that beats
+# the best rule in the most relations of the first source; if it beats the rule in at most half of them, it is at chance. Steadiness at the mean
+# is ours. Words in pairs come only after the pairs of the first draw, and are compared on it.
 
 # %%
 by_space = on_main.query("kind == @SPACE")
@@ -226,14 +227,15 @@ by_space = by_space.pivot_table("correct", "relation", "model")
 beaten = by_space.gt(rule, axis=0).sum()
 judged = beaten.idxmax()
 at_chance = ": at chance" if beaten[judged] <= len(rule) / 2 else ""
-print(f"{judged} beats the rule in {beaten[judged]} of {len(rule)}{at_chance}")
+name = figures.called(judged)
+print(f"{name} beats the rule in {beaten[judged]} of {len(rule)}{at_chance}")
 mine = on_main[on_main["model"] == judged]
 
 # %% [markdown]
-# **Steadiness.** If $a$ are the accuracies of a kind, one for each relation and sentence, or for each relation behind one draw of
-# pairs, then `spread` is their standard deviation (divided by $n - 1$). But accuracies near 0 cannot spread far: a sentence
-# that finds nothing is steady. So `spread_at_mean` is a share of about the largest spread that the mean allows. Printed is
-# the mean over draws; for the interval relations are drawn again, ten thousand times, and the facts in each.
+# **Steadiness.** Let $a$ be the accuracies of a kind, one for each relation and sentence, or for each relation after one draw of
+# pairs. Then `spread` is their standard deviation (divided by $n - 1$). But accuracies near 0 cannot spread far: a sentence
+# that finds nothing is steady. So `spread_at_mean` is roughly the share of the largest spread that the mean allows. The numbers are
+# means over draws; for the interval relations are drawn again, ten thousand times, and the facts in each.
 #
 # $$\mathrm{spread} = \text{std}(a), \qquad \mathrm{spread\_at\_mean} = \frac{\text{std}(a)}{\sqrt{\bar a\,(1 - \bar a)}}$$
 
@@ -263,41 +265,45 @@ if WORDS in set(mine["kind"]):
     tested["IC-separator"] = stats.compare(once, "kind", WORDS, SPACE)
 tested = {claim: row.assign(model=judged) for claim, row in tested.items()}
 verdicts = answers.verdicts(tested)
+verdicts["model"] = verdicts["model"].map(figures.called)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% [markdown]
-# Where a claim fails or stays open there are three places to look. *The format*: the same pairs find more with a colon. *The
-# words*: some templates of Table 5 do not ask for the relation at all, and a mean over three has the bad one in it at full
-# weight. *The relations*: templates name the relation, IC-LKE does not.
+# If a claim fails or is undecided, there are three places to look. *The format*: the same pairs find more with colons. *The
+# words*: some templates of Table 5 do not name the relation at all, and the mean over three counts the bad one fully.
+# *The relations*: templates name the relation, IC-LKE does not.
 
 # %% tags=["hide-input", "page-only"]
 each = leads["estimate"].unstack("facts")
-means = shares.pivot_table("correct", whom, "kind")
-means = means.reindex(columns=["pairs, colon", SPACE])
-smaller = each["all facts"] > each["without a cue"]
-half = lead_all["estimate"] / 2
+of_all = leads.xs("all facts", level="facts")
+no_cue = leads.xs("without a cue", level="facts")
+means = accuracy.pivot(
+    index=[*whom, "facts"], columns="kind", values="estimate"
+).reindex(columns=[COLON, SPACE])
 holds = {
-    "pairs find more than mined sentences": lead_all["low"] > 0,
-    "includes 0; more": lead_no_cue["low"] < 0 < lead_no_cue["estimate"],
-    "but only so many": lead_no_cue["estimate"] < half,
-    "each lead is smaller": smaller.all(),
-    "more with a colon": (means["pairs, colon"] > means[SPACE]).all(),
+    "no clear lead for any model": (no_cue["low"] < 0).all(),
+    "each interval includes 0": (no_cue["high"] > 0).all(),
+    "of all facts, more": (of_all["estimate"] > 0).all(),
+    "each lead is smaller": (each["all facts"] > each["without a cue"]).all(),
+    "more with colons": (means[COLON] > means[SPACE]).all(),
 }
 figures.sentence(holds)
 figures.findings(
-    name_shown=figures.called(shown),
-    lead=100 * lead_all["estimate"],
-    bare=100 * lead_no_cue["estimate"],
+    least=100 * no_cue["estimate"].min(),
+    most=100 * no_cue["estimate"].max(),
+    lead_least=100 * of_all["estimate"].min(),
+    lead_most=100 * of_all["estimate"].max(),
+    clear=f"{(of_all['low'] > 0).sum()} of {len(of_all)}",
 )
 
 # %% [markdown]
 # ## What you have seen
 #
-# - Most of what pairs find more than mined sentences has a cue. Pairs show which objects are frequent, a sentence shows none.
-# - The format of the pairs matters as much as their use.
-# - An accuracy says little before one knows what a rule without a model gets.
+# - Pairs lead over sentences mostly on facts with a cue. Pairs show which objects are frequent; a sentence shows none.
+# - The format of the pairs matters as much as the choice between pairs and sentences.
+# - An accuracy says little before one knows the accuracy of the best rule without a model.
 #
-# The lead once more, in plain pandas:
+# The lead of the first model over mined sentences once more, in plain pandas:
 
 # %%
 one = on_main.query("model == @shown").pivot_table("correct", fact, "kind")
@@ -310,7 +316,7 @@ assert abs(by_hand - lead_all["estimate"]) < 1e-9
 # ```{exercise}
 # :label: ex-estimators-best
 # Somebody tries the three human sentences of each relation on some facts, keeps the best, and reports its accuracy on these
-# facts. How much too high is that? Choose on every other fact, and report on the rest.
+# facts. By how much is that too high? Choose on every other fact, and report on the rest.
 # ```
 
 # %% [markdown]
@@ -327,7 +333,7 @@ best_sentence = means["chosen on"].groupby("relation").idxmax()
 means.loc[best_sentence].mean().round(3)
 
 # %% [markdown]
-# The choice may look better than it is, above all where sentences are nearly alike. IC-LKE needs no such choice, but the choice
+# The choice may look better than it is, above all if the sentences are nearly alike. IC-LKE needs no such choice, but the choice
 # between two *formats* of it is one as well.
 #
 # ````{solution-end}
@@ -335,7 +341,7 @@ means.loc[best_sentence].mean().round(3)
 #
 # ```{exercise}
 # :label: ex-estimators-own
-# Can you write a better sentence? Try one of your own, on facts that this page does not ask.
+# Can you write a better sentence? Try one of your own, on facts that this page does not use.
 # ```
 #
 # ````{solution} ex-estimators-own
@@ -349,5 +355,5 @@ means.loc[best_sentence].mean().round(3)
 # print(answers.ask(["smollm2"], asked, "mine.parquet")["correct"].mean())
 # ```
 #
-# With `shots=` the same sentence is shown with examples: see {doc}`the page on separators <14_iclke_separators>`.
+# With `shots=` the same sentence appears with pairs: see {page}`14_iclke_separators`.
 # ````

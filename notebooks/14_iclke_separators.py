@@ -1,29 +1,29 @@
 # %% [markdown]
-# # Does it matter what stands between the words?
+# # Do separators matter?
 #
-# **Asked in another format, a model finds {glue:text}`least:.0f` to {glue:text}`most:.0f` percentage points more of the very same facts, in
-# {glue:text}`all` pairs of a model and a set of facts; by luck the best of nine formats would seem to gain {glue:text}`luck:.0f`.**
+# **Yes: with every sign inside a pair, a space between pairs finds the fewest facts, and the best of nine formats finds
+# {glue:text}`spread_least:.0f` to {glue:text}`spread_most:.0f` percentage points more of the same facts than the worst.**
 #
 # ```{glue:figure} fig-separators-formats
 # :name: fig-separators-formats
-# :alt: A panel for each model with marks of accuracy and intervals, the sign inside a pair along the axis, a colour for each sign between pairs, and a dotted line where the best rule without a model lies.
+# :alt: A panel for each model with marks of accuracy and intervals, the sign inside a pair along the axis, a colour for each sign between pairs, and a dotted line at the accuracy of the best rule without a model.
 #
-# The lowest marks are those of a space between pairs, the paper's. Accuracy by format on the same facts: the sign inside a pair along
-# the axis, the sign between pairs by colour; lines: 95 % over other relations. Dotted: the best rule without a model.
+# The lowest mark over each sign is that of a space between pairs, the paper's. Accuracy by format on the same facts: the sign inside a pair along
+# the axis, the sign between pairs by colour; lines: 95 % over other relations. Dotted: the best rule without a model.
 # ```
 #
-# Who writes a prompt has to put something between subject and object, and between one pair and the next: a space, a colon, a new line.
-# The two signs together are a {term}`format`. Here the same facts are asked again and again, in other formats, and with words in the
-# place of the sign. Intervals over relations: the gain of the most is {glue:text}`between_most`, that of the least
-# {glue:text}`between_least`.
+# Anyone who writes a prompt must put something between subject and object, and between one pair and the next: a space, a colon, a new line.
+# The two signs together are a {term}`format`. Luck alone would make the best of nine formats seem {glue:text}`luck:.0f` points better than
+# the worst. One change is tested on more facts: with a colon and a new line instead of two spaces, accuracy rises in {glue:text}`all` pairs of a model
+# and a set of facts. Gains range from {glue:text}`between_least` to {glue:text}`between_most`, with 95 % intervals over relations.
 
 # %% [markdown]
 # ## What the paper claims
 #
 # {cite:t}`wu2024iclke` put one space inside a pair and one space between pairs. Then they take one relation, the
-# *original broadcaster* of a programme, and put words in the place of the space inside each of the 50 pairs: three
+# *original broadcaster* of a programme, and replace the space inside each of the 50 pairs by words: three
 # templates that people wrote ({term}`HGP`) and three that were mined from text ({term}`MMP`). The space does as well as the words (Section
-# 4.1, Figure 4, without numbers). The authors' public code has no space alone: " : " inside pairs and ", " between, which is not asked here.
+# 4.1, Figure 4, without numbers). The authors' public code has " : " inside pairs and ", " between, which this page does not test.
 
 # %% [markdown]
 # ## Parameters
@@ -38,8 +38,8 @@ n_options: int = 10  # objects to choose from, or as many as there are
 n_redraws: int = 0  # further draws of pairs
 pair_separators: list[str] = [" ", ": ", " -> "]  # inside a pair
 shot_separators: list[str] = [" ", "\n", "; "]  # between pairs
-sources: list[str] = []  # in results/, of the numbers; none: this run
-gains: list[str] = []  # the same, of a colon and a new line on page 10
+sources: list[str] = []  # in results/, for the numbers; none: this run
+gains: list[str] = []  # the same, for the gain of a colon and a new line
 seed: int = 0  # draws pairs, facts, options and resamples
 dtype: str = "float32"
 
@@ -57,7 +57,7 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Pairs, facts and options are drawn once, and asked in all formats. What is asked here is one relation; the numbers of the page come
+# Pairs, facts and options are drawn once, and are the same in all formats. This run has one relation; the numbers of the page come
 # from a longer run on the paper's twelve.
 
 # %%
@@ -71,8 +71,8 @@ facts.overview(sample, n_options=n_options, n_facts=n_facts)
 # %% [markdown]
 # ## Prompts
 #
-# Every sign inside a pair is crossed with every sign between pairs. And *words*: a template stands in each pair, with a space between
-# pairs, those that the paper prints for the relation. Each template is asked *alone* too, without a pair.
+# Every sign inside a pair is combined with every sign between pairs. For *words*, each pair is a template of the paper for the relation, with a space
+# between pairs. Each template also appears *alone*, without a pair.
 
 # %%
 signs = list(product(pair_separators, shot_separators))
@@ -102,8 +102,8 @@ for a, b in signs:
 # %% [markdown]
 # ## Scores
 #
-# One block of questions for each format and wording; the words alone do not depend on the pairs, so they are asked once. The facts of
-# the longer run are not ours to give away, so a fact there has a number in place of a name.
+# One block of questions for each format and wording; words alone do not depend on the pairs, so they are scored once. The facts of
+# the longer run are not ours to give away, so a fact there has a number instead of a name.
 
 # %%
 this = "14_iclke_separators"
@@ -144,11 +144,11 @@ formats = found[found["part"] == "format"]
 accuracy = stats.estimate(formats, [*who, *form])
 four = cues.groupby(["source", "relation"])[list(rules.RULES)].mean()
 rule = four.groupby("source").mean().max(axis=1)  # the best of the four
-stats.table(accuracy, [*who, "between"], "inside")
+stats.table(accuracy, [*who, "between"], "inside").rename(figures.called)
 
 # %% [markdown]
 # With few facts each format has its own luck, and the best of many is above the worst even if formats do not matter. How large would
-# this *spread* be then? We deal the answers to each fact out to the formats by chance, and take the spread that 95 % of 1,000 deals
+# this *spread* be then? We deal the answers to each fact out to the formats by chance, and take the spread that 95 % of 1,000 deals
 # stay below. And which place matters more? Let $a_{ij}$ be the accuracy with sign $i$ inside a pair and sign $j$ between pairs. Then
 #
 # $$\text{inside} = \mathrm{sd}_i \Big(\frac{1}{J} \sum_j a_{ij}\Big), \qquad \text{between} = \mathrm{sd}_j \Big(\frac{1}{I} \sum_i a_{ij}\Big).$$
@@ -175,11 +175,12 @@ for name, part in formats.groupby(who):
     )
 effects = pd.concat(rows, names=[*who, "of"])
 table = stats.table(effects.reset_index(), who, "of", 3)
-table[["spread", *form]].assign(luck=pd.Series(luck)).round(3)
+table = table[["spread", *form]].assign(luck=pd.Series(luck)).round(3)
+table.rename(figures.called)
 
 # %% [markdown]
-# Both places matter, and each moves the accuracy by more than luck. In all models and sets that were asked in two formats or more, the
-# gain of a colon and a new line over the spaces ({page}`10_iclke_relations` has the accuracies):
+# Both places matter, and each moves the accuracy by more than luck. Now the gain of a colon and a new line over the spaces, in all models and sets with
+# both formats ({page}`10_iclke_relations` has the accuracies):
 
 # %%
 OLD, NEW = signs[0], (pair_separators[1], shot_separators[1])
@@ -197,11 +198,13 @@ gain = stats.compare(
     two.dropna(subset="format"), "format", "new", "old", by=who
 )
 most = gain.loc[gain["estimate"].idxmax()]
-gain.assign(gain=gain.apply(stats.said, axis=1, percent=True))
+shown = gain.assign(gain=gain.apply(stats.said, axis=1, percent=True))
+shown[who] = shown[who].map(figures.called)
+shown
 
 # %% [markdown]
-# **Words.** The paper's Figure 4 asks whether the space does as well as words that name the relation. A fact counts with its mean over a
-# kind's templates. `minus space`: the accuracy with words in the pairs minus that with the space, on the same facts.
+# **Words.** In the paper's Figure 4 the space does as well as words that name the relation. A fact counts with its mean over the templates of a
+# kind. `minus space`: the accuracy with words in the pairs minus that with the space, on the same facts.
 
 # %% covers=["IC-S4", "IC-F4"] shows=["run", "shipped"]
 kind = {"hgp": "human words", "mmp": "mined words", "": "space"}
@@ -219,11 +222,11 @@ parts = {
 }
 apart = pd.concat(parts, names=["kind"]).reset_index("kind")
 apart["minus space"] = apart.apply(stats.said, axis=1)
-apart
+apart.assign(model=apart["model"].map(figures.called))
 
 # %% [markdown]
 # **Has the model read such lists?** The text of a lab world has lists in two formats: a space in both places, or a colon inside and a
-# line for each pair. So we know what a {term}`lab model` has read. On facts that only lists told, 16 times and more:
+# line for each pair. So we know what a {term}`lab model` has read. On facts that only lists state, 16 times or more:
 
 # %%
 from lkecore.worlds import plain
@@ -242,19 +245,20 @@ if sources:
         same = told["pair_separator"].eq(a) & told["shot_separator"].eq(b)
         told.loc[same, "format"] = "its text has such"
     told = told.pivot_table("correct", "model", "format").astype(float)
-told.rename(figures.called).round(2)
+in_words = {"its text has such": "format in its text"}
+told.rename(index=figures.called, columns=in_words).round(2)
 
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-separators-formats`, at the top, compare the colours: a space between pairs is lowest above each sign.
-# {numref}`fig-separators-words` has the form of the paper's Figure 4: what the words can do alone, without a pair, is lower.
+# In {numref}`fig-separators-formats`, at the top, compare the colours: a space between pairs is lowest over each sign.
+# {numref}`fig-separators-words` has the form of the paper's Figure 4: words alone, without a pair, are lower.
 #
 # ```{glue:figure} fig-separators-words
 # :name: fig-separators-words
 # :alt: For each model rows for the space, for words written by people and for words mined from text, with a mark and an interval with pairs and a lower one without.
 #
-# Words without pairs are lower than the space with pairs. Accuracy by what is inside a pair, and of the words alone; lines: 95 % over other
+# Words without pairs are lower than the space with pairs. Accuracy by what is inside a pair, and of the words alone; lines: 95 % over other
 # relations.
 # ```
 
@@ -264,7 +268,9 @@ marks = accuracy.sort_values(
 )
 marks["who"] = marks["model"].map(figures.called)
 marks["between"] = marks["between"].replace("space", "space (the paper's)")
-grid = figures.marks(marks, x="inside", hue="between", panel="who")
+marks["between pairs"] = marks["between"]
+grid = figures.marks(marks, x="inside", hue="between pairs", panel="who")
+grid.set_axis_labels("between subject and object", figures.ACCURACY)
 for ax in grid.axes.flat:
     ax.axhline(rule[marks["source"].iloc[0]], color="grey", ls=":")
 figures.place(grid.figure, "fig-separators-formats", marks)
@@ -278,9 +284,9 @@ figures.place(grid.figure, "fig-separators-words", marks)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** There is none to reproduce. **Claims.** The paper's claim on words is decided on {page}`13_iclke_estimators`. That what is
-# between *pairs* does not matter is a claim of ours: accuracy with another sign between pairs minus that with the space, mean over the
-# other signs, with a space inside. That two things are equal is not supported by a wide interval: it holds if the whole interval is
+# **Numbers.** There is none to reproduce. **Claims.** The paper's claim on words is decided on {page}`13_iclke_estimators`. The claim that the sign
+# between *pairs* does not matter is ours: accuracy with another sign between pairs minus that with the space, mean over the
+# other signs, with a space inside. A wide interval does not show that two things are equal: the claim holds if the whole interval is
 # within 5 points. It is decided on the model that knows more of these relations in the paper's format.
 
 # %%
@@ -292,6 +298,7 @@ one = one.assign(sign=one["between"].where(one["between"] == "space", "others"))
 between = stats.compare(one, "sign", "others", "space", by=["model"])
 on = {} if sources else {"decided_on": fact_set}
 judged = answers.verdicts({"IC-separator-between": between.assign(**on)})
+judged["model"] = judged["model"].map(figures.called)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
@@ -306,7 +313,7 @@ if sources:
     at = told.reindex(["lab:book-1/2m"]).iloc[0]
     read, new = at.get("its text has such", 0), at.get("new sign inside", 1)
     holds = {
-        "more of the very same facts": (gain["low"] > 0).all(),
+        "accuracy rises": (gain["low"] > 0).all(),
         "nine formats": len(signs) == 9,
         "a space is worst": (lowest.idxmin(axis=1) == "space").all(),
         "between moves it more": (moves["between"] > moves["inside"]).all(),
@@ -316,19 +323,20 @@ if sources:
     }
 figures.sentence(holds)
 least = gain.loc[gain["estimate"].idxmin()]
+spread = effects.xs("spread", level="of").sort_values("estimate")
 figures.findings(
-    least=100 * least["estimate"],
-    most=100 * most["estimate"],
+    spread_least=100 * spread["estimate"].min(),
+    spread_most=100 * spread["estimate"].max(),
     all=f"{(gain['estimate'] > 0).sum()} of {len(gain)}",
     luck=100 * max(luck.values()),
     between_least=stats.said(least, percent=True),
     between_most=stats.said(most, percent=True),
-    effect=f"{stats.said(least, percent=True)} points at least",
-    asked=f"{len(gain)} pairs of a model and a set of facts",
+    effect=f"{stats.said(spread.iloc[0], percent=True)} points at least",
+    asked=f"{len(spread)} models, {figures.called(main)}",
 )
 
 # %% [markdown]
-# **Look at some of it.** Twenty questions of this run, in the last format, and the options that the model finds likeliest.
+# **Look at some answers.** Twenty questions of this run, in the last format, and the options that the model finds likeliest.
 
 # %% tags=["hide-output", "page-only"]
 some = first[fact_set, names[0], "format", *signs[-1], ""]
@@ -337,10 +345,10 @@ answers.words(answers.likeliest(models[0], some, dtype=dtype))
 # %% [markdown]
 # ## What you have seen
 #
-# - A format is a part of the question. An accuracy without its format says little, and two models are compared in the same one.
-# - What is between pairs moves more than what is inside: a model has to see where a pair ends.
-# - A spread over formats looks large. What counts is how far it is above luck.
-# - What a model makes of a sign depends on what it has read.
+# - A format is a part of the question. An accuracy without its format says little; compare two models in the same one.
+# - The sign between pairs moves more than the sign inside: a model has to see where a pair ends.
+# - A spread over formats looks large. How far it is above luck is the number that counts.
+# - How well a model reads a sign depends on its training text.
 #
 # **Counted again**, in plain Python: the largest gain.
 
@@ -375,7 +383,7 @@ found_in = pd.DataFrame({"moved": moved, "best": best}).sort_values("moved")
 found_in.rename(papers.property_names()).round(2)
 
 # %% [markdown]
-# A format that is best in one relation is not best in the next, so one chosen on the facts that it is reported on is in part luck.
+# A format that is best in one relation is not best in the next. So if you choose a format on the facts that you report, part of its lead is luck.
 #
 # ````{solution-end}
 # ````
@@ -383,7 +391,7 @@ found_in.rename(papers.property_names()).round(2)
 # ```{exercise}
 # :label: ex-separators-own
 # Does a larger model care less? Put this into `params/mine.yaml`, and run `lke run params/mine.yaml`. With `sources: []` and
-# `gains: []` the numbers of the page are those of your run. The relations must be among the twelve of the paper's Table 5.
+# `gains: []` the numbers of the page are from your run. The relations must be among the twelve of the paper's Table 5.
 # ```
 #
 # ````{solution} ex-separators-own

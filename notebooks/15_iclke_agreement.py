@@ -1,28 +1,29 @@
 # %% [markdown]
 # # Do models agree on which relations are well known?
 #
-# **Over relations the accuracies of {glue:text}`name_one` and {glue:text}`name_other` correlate with {glue:text}`same:.2f`, and with
-# {glue:text}`others:.2f` if each is asked other facts, but two models whose text tells all relations alike reach
-# {glue:text}`lab_same:.2f`, too, of which {glue:text}`lab_others:.2f` is left.**
+# **Yes: over relations the accuracies of {glue:text}`name_one` and {glue:text}`name_other` correlate at {glue:text}`same:.2f`, and at
+# {glue:text}`others:.2f` if each model gets different facts of these relations.**
 #
 # ```{glue:figure} fig-agree-pairs
 # :name: fig-agree-pairs
 # :alt: A row for each pair of models with two marks and intervals, the correlation on the same facts and that on other facts of the same relations.
 #
-# Of real pairs both marks stand together, of pairs of the lab the second lies near 0. Pearson's r of two models' accuracies over relations,
-# both asked the same facts, or each its own; lines: 95 % over other relations.
+# For the two real models, on both sets of facts, the two marks are close together. For the pairs of the lab the mark for other facts is at
+# {glue:text}`lab_least:.2f` to {glue:text}`lab_most:.2f`, with intervals that include 0. Pearson's r of two models' accuracies over relations,
+# both on the same facts, or each on its own; lines: 95 % over other relations.
 # ```
 #
-# One model knows capitals and fails at film directors. If others have the same strong and weak relations, then facts are easy or hard,
-# and it is not the model that is odd. With intervals over relations: {glue:text}`between_same` and {glue:text}`between_others` for the
-# first pair, {glue:text}`between_lab` and {glue:text}`between_lab_others` in the lab.
+# One model knows capitals and fails at film directors. If other models have the same strong and weak relations, then some relations are easy and some
+# are hard, and this model is nothing special. But a correlation on the same facts need not mean that: two lab models, whose text states all relations
+# equally often, reach {glue:text}`lab_same:.2f`, but only {glue:text}`lab_others:.2f` on different facts. With intervals over relations:
+# {glue:text}`between_same` and {glue:text}`between_others` for the real models, {glue:text}`between_lab` and {glue:text}`between_lab_others` in the lab.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`wu2024iclke` correlate the accuracies of each two models over 50 relations (Section 4.2.1, Figure 14), and take the mean over
-# the pairs of each two families (Figure 6). In our words: models of different families agree on which relations are well known, with
-# a correlation above 0.6. Models of one family agree, too. The paper prints no single value.
+# {cite:t}`wu2024iclke` correlate the accuracies of every two models over 50 relations (Section 4.2.1, Figure 14), and take the mean over
+# the pairs of every two families (Figure 6). In our words: models of different families agree on which relations are well known, with
+# a correlation above 0.6. Models of one family also agree. The paper prints no single value.
 
 # %% [markdown]
 # ## Parameters
@@ -36,7 +37,7 @@ models: list[str] = [
 fact_set: str = "lab:book-1"
 relations: list[str] = []  # empty: all of the fact set
 estimators: list[str] = ["iclke-space"]
-# In results/: of page 10, and last that of these models; none: this run.
+# In results/: those with real models, and last that of these models.
 sources: list[str] = []
 others: list[str] = []  # more models, on facts of the last of these
 n_shots: int = 50  # pairs shown before the question
@@ -62,9 +63,9 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# The text of a world of the lab tells all relations alike, so its models have nothing to agree on: what r comes out then? The
-# {term}`unplanted twin` has read nothing of these facts at all. It is a {term}`negative control`. All models are asked the same facts,
-# and as many in each relation. The real models were asked on {page}`10_iclke_relations`.
+# The text of a lab world states all relations equally often, so its models have nothing to agree on. What is r for them? The
+# {term}`unplanted twin` has read nothing about these facts. It is a {term}`negative control`. All models get the same facts,
+# and equally many in each relation. The answers of the real models come from {page}`10_iclke_relations`.
 
 # %%
 families.check_families([], models, fact_set)
@@ -106,15 +107,15 @@ answers.columns(every.dropna(axis=1, how="all"))
 # %% [markdown]
 # ## Answers
 #
-# The accuracy by relation is a row of numbers for each model, and r is Pearson's correlation of two such rows. But both models are
-# asked the *same* facts, and a relation that got easy ones by chance looks well known to both. So we cut the facts of each relation
+# The accuracy by relation is a row of numbers for each model, and r is Pearson's correlation of two such rows. But both models have
+# the *same* questions, and a relation that got easy facts by chance looks well known to both. So we cut the facts of each relation
 # into halves 1 and 2, at random, many times, and correlate one model on one half with the other on the *other* half. Halves are noisier
-# than all facts; with $h_A$, how well the halves of model $A$ agree with each other,
+# than all facts. With $h_A$, how well the halves of model $A$ agree with each other,
 #
 # $$r_\text{other facts} = \frac{2 \cdot \frac{1}{2} \left[ r(A_1, B_2) + r(A_2, B_1) \right]}{\sqrt{(1 + h_A)(1 + h_B)}},
 # \qquad h_A = r(A_1, A_2),$$
 #
-# means over the halvings. If this is far below r, the two agree on facts and not on relations.
+# means over the halvings. If this is far below r, the two models agree on facts and not on relations.
 
 
 # %%
@@ -145,7 +146,7 @@ def on_other_facts(two: np.ndarray) -> float:
 
 
 # %% [markdown]
-# The intervals draw relations again, each with the facts that were asked.
+# The intervals draw relations again, each with all its facts.
 
 # %% covers=["IC-E8"] shows=["run", "shipped"] tags=["page-only"]
 rows = []
@@ -175,11 +176,11 @@ for source in sources or [here]:
 assert rows, "there is no pair: two models or more are needed"
 pairs = pd.DataFrame(rows)
 wide = stats.table(pairs, ["source", "one", "other"], "asked")
-wide[["same facts", "other facts"]]
+wide[["same facts", "other facts"]].rename(figures.called)
 
 # %% [markdown]
-# In the lab the intervals of the second column hold 0: what the models share is which *facts* were told often. **More models.** On KAMEL's
-# 49 relations two models of a third family were asked, too, about fewer facts:
+# In the lab the intervals of the second column include 0: the models share the *facts* that the text states often. **More models.** On KAMEL's
+# 49 relations there are also two models of a third family, with fewer facts:
 
 # %% covers=["IC-F14"] shows=["run", "shipped"] tags=["page-only"]
 among = [*sources[-2:-1], *others] if sources else [here]
@@ -213,7 +214,7 @@ by_family.groupby(["family", "with"])["r"].agg(["mean", "size"]).round(2)
 # :name: fig-agree-models
 # :alt: A square map with a row and a column for each model and the correlation in each cell.
 #
-# All cells are dark: each two of these models agree. Pearson's r of two models' accuracies over relations.
+# All cells are dark: every two of these models agree. Pearson's r of two models' accuracies over relations.
 # ```
 
 # %% tags=["hide-input", "page-only"]
@@ -222,10 +223,11 @@ two = marks["one"].map(figures.called), marks["other"].map(figures.called)
 marks["pair"] = two[0] + "\n" + two[1]
 real = marks["source"] != here
 marks.loc[real, "pair"] += ", " + marks["source"][real].map(figures.called)
+marks["facts"] = marks["asked"]
 grid = figures.marks(
     marks,
     x="pair",
-    hue="asked",
+    hue="facts",
     across=True,
     height=4,
     aspect=1.5,
@@ -245,8 +247,8 @@ figures.place(fig, "fig-agree-models", table.reset_index())
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** None to compare with: the paper says "> 0.6". **Claim.** The mean of r over the pairs of two families, decided where two real models
-# of two families were asked most relations that they know.
+# **Numbers.** The paper prints only "> 0.6". **Claim.** The mean of r over the pairs of two families. It is decided on the source with the most
+# relations that two real models of two families know.
 
 # %% tags=["page-only"]
 first = (sources or [here])[0]
@@ -256,6 +258,10 @@ model = f"{best['one']}, {best['other']}"
 own = {} if sources else {"decided_on": fact_set, "model": model}
 row = best[["estimate", "low", "high"]].to_frame().T.assign(**own)
 judged = answers.verdicts({"IC-families-mean": row})
+two = judged["model"].str.split(", ")
+judged["model"] = two.map(
+    lambda names: " and ".join(map(figures.called, names))
+)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
@@ -265,11 +271,16 @@ main = found.loc[tuple(best[key])]
 run = pairs[(pairs["source"] == here) & (pairs["asked"] == "same facts")]
 top = found.loc[tuple(run.loc[run["estimate"].idxmax(), key])]
 both = pairs["asked"].eq("other facts") & pairs["source"].eq(here)
+real = pairs[pairs["source"] != here]
+close = real.pivot(index=key, columns="asked", values="estimate")
 holds = {
-    "correlate on other facts": main.loc["other facts", "low"] > 0.6,
-    "the intervals hold 0": (pairs["low"][both] < 0).all(),
-    "reach it, too": top.loc["same facts", "low"] > 0.6,
-    "each two of these models agree": table.min(axis=None) > 0.6,
+    "real models correlate on all sets, also on other facts": len(real) > 0
+    and (real["low"] > 0.6).all(),
+    "two marks close together": (close.max(axis=1) - close.min(axis=1)).max()
+    < 0.1,
+    "lab intervals include 0": (pairs["low"][both] < 0).all(),
+    "lab models reach it on the same facts": top.loc["same facts", "low"] > 0.6,
+    "every two of these models agree": table.min(axis=None) > 0.6,
 }
 figures.sentence(holds if sources else {})
 figures.findings(
@@ -277,6 +288,8 @@ figures.findings(
     name_other=figures.called(best["other"]),
     same=main.loc["same facts", "estimate"],
     others=main.loc["other facts", "estimate"],
+    lab_least=pairs["estimate"][both].min(),
+    lab_most=pairs["estimate"][both].max(),
     lab_same=top.loc["same facts", "estimate"],
     lab_others=top.loc["other facts", "estimate"],
     between_same=stats.said(main.loc["same facts"]),
@@ -288,10 +301,10 @@ figures.findings(
 # %% [markdown]
 # ## What you have seen
 #
-# - A correlation over relations mixes relations that are easy for all, facts that are easy for all, and chance. Halves of the facts tell them
-#   apart.
-# - Two models that were asked the same few facts agree even where no relation is better known than another.
-# - Real models agree on relations: that is not the luck of the draw of facts.
+# - A correlation over relations mixes three things: relations that are easy for all, facts that are easy for all, and chance. Halves of the facts
+#   separate them.
+# - Two models with the same few questions agree even if no relation is better known than another.
+# - Real models agree on relations: that is not luck in the draw of facts.
 #
 # **Counted again**, in plain Python: r of the first pair.
 
@@ -334,7 +347,7 @@ print(f"{min(left):.2f} to {max(left):.2f}")
 #
 # ```{exercise}
 # :label: ex-agree-own
-# Do models of your own agree? To see it you need many relations, enough facts in each, and models above chance. Put this into
+# Do models of your own agree? The test needs many relations, enough facts in each, and models above chance. Put this into
 # `params/mine.yaml`, then call `lke run params/mine.yaml`.
 # ```
 #

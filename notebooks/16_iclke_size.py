@@ -1,32 +1,32 @@
 # %% [markdown]
-# # Does a model know what its smaller, or its tuned, sibling knows?
+# # Does a larger model know what a smaller one knows?
 #
-# **By the paper's own numbers, a larger model is in all six families less likely to know a fact that the smaller one knows than any
-# other fact, but ours are likelier: {glue:text}`name_large` has {glue:text}`rate:.0%` of what {glue:text}`name_small` has right, and
-# {glue:text}`independent:.0%` of all facts of the same relations.**
+# **In the paper's six families a larger model knows fewer of its smaller sibling's facts than of facts in general; in ours it knows more, such
+# as {glue:text}`rate:.0%` against {glue:text}`independent:.0%` for {glue:text}`name_large`.**
 #
 # ```{glue:figure} fig-size-eta
 # :name: fig-size-eta
 # :alt: Two panels of rows with marks between 0 and 1. Left, published and own pairs of a smaller and a larger model; right, pairs of a tuned model and its base. Each rate is joined to a tick for independent answers.
 #
-# In the six published families on the left each mark is below its tick, and in ours above it. Mark: of the facts that the
-# smaller model has right (right panel: the tuned one), the share that the larger one (its base) has, too, mean over relations;
-# lines: 95 % over other relations. Tick: what the rate would be if the two were right independently of each other. Circles: the
+# On the left, the mark is below its tick in the six published families, and above it in ours. Mark: the share of the smaller model's right answers
+# (right panel: the tuned model's) that the larger one (its base) also has right, mean over relations;
+# lines: 95 % over other relations. Tick: the rate if the two were right independently of each other. Circles: the
 # paper's Tables 1 and 10, other models and other facts. Diamonds: this book.
 # ```
 #
-# Does a larger model know what a smaller one knows, and more? Or does each know a part of its own? The {term}`subsumption rate`
-# asks this fact by fact, here {glue:text}`between` (95 % over other relations). It says little without a yardstick: a model that
-# has most facts right has most of *any* facts right, also of those that another model knows, if the two are right independently of
-# each other. Here the rate is above this yardstick by {glue:text}`above`, in percentage points.
+# Does a larger model know everything that a smaller one knows, and more? Or does each know a part of its own? The {term}`subsumption rate`
+# answers this fact by fact: {glue:text}`between` for {glue:text}`name_small` and its larger sibling (95 % over other relations). The rate needs a
+# yardstick: a model that has most facts right has most of *any* facts right, also of those that another model knows, if the two are right
+# independently of each other. Here the rate is above this yardstick by {glue:text}`above`, in percentage points. The published rates are
+# below it, which is odd; *What is printed*, below, has a possible reason: the rates may have been turned round.
 
 # %% [markdown]
 # ## What the paper claims
 #
 # {cite:t}`wu2024iclke` compare the smallest and the largest model of six families, and 14 fine-tuned models with their bases
-# (Section 4.2.2, Tables 1 and 10, Figures 7, 13 and 15; Table 10 leaves out Falcon's, so 13 rates are printed). In our words: a larger model of the same text knows more, but not all that
-# a smaller one knows: of that it has 40 to 80 %. A tuned model knows less than its base, and of what it knows the base has 56 to
-# 93 %.
+# (Section 4.2.2, Tables 1 and 10, Figures 7, 13 and 15; Table 10 leaves out Falcon's, so it prints 13 rates). In our words: a larger model with the
+# same text knows more, but only 40 to 80 % of the facts that a smaller one knows. A tuned model knows less than its base, and the base has 56 to
+# 93 % of its facts.
 
 # %% [markdown]
 # ## Parameters
@@ -42,16 +42,16 @@ tuned: list[list[str]] = [["lab:book-1/2m", "lab:book-1/2m-tuned"]]
 fact_set: str = "lab:book-1"
 # Empty: all of the fact set.
 relations: list[str] = ["author", "birth_year", "first_language", "residence"]
-# The page is about the first.
+# The page is about the first one.
 estimators: list[str] = ["iclke-space"]
-n_shots: int = 50  # examples shown before the question
+n_shots: int = 50  # pairs shown before the question
 n_options: int = 100  # candidate objects of each fact
 n_facts: int = 400  # test facts of each relation; of a lab world, all
-n_eic_facts: int = 18  # of these, facts that eiclke asks
-n_eic_shots: int = 32  # examples in a prompt of eiclke; paper: 100
-n_eic_first: int = 20  # its first question is behind this one; 50
+n_eic_facts: int = 18  # as many of these for eiclke
+n_eic_shots: int = 32  # pairs in a prompt of eiclke; paper: 100
+n_eic_first: int = 20  # its first question comes after so many; 50
 n_every: int = 2  # and then one after so many pairs; 5 in the paper
-sources: list[str] = []  # in results/, of the numbers; none: this run
+sources: list[str] = []  # in results/, for the numbers; none: this run
 seed: int = 0
 dtype: str = "float32"
 
@@ -68,8 +68,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# All models are asked the same facts, behind the same examples and with the same options. *The lab* is our own: small models that
-# have read nothing but a text that we wrote about a made-up *world*. Of a world all facts are asked.
+# All models get the same facts, after the same pairs and with the same options. *The lab* is our own: small models that
+# have read nothing but a text that we wrote about a made-up *world*. For a world we use all facts.
 
 # %%
 lms.check_families(families + tuned, models, fact_set)
@@ -85,7 +85,7 @@ print({name: len(drawn.facts) for name, drawn in sample.items()})
 # %% [markdown]
 # ## Prompts
 #
-# `iclke-space` is the paper's format. A `template` is a sentence; it shows no example. {term}`EIC-LKE` has many questions in one
+# `iclke-space` is the paper's format. A `template` is a sentence, without any pair. {term}`EIC-LKE` has many questions in one
 # long prompt.
 
 # %%
@@ -107,7 +107,7 @@ for name in short:
 # ## Scores
 #
 # The numbers of this page come from longer runs: two real models on relations of T-REx and of KAMEL, and models of three worlds of
-# the lab on eight relations each. Of what is asked here some is asked again, to see the machine at work.
+# the lab on eight relations each. This run repeats a sample of the questions, to check the stored answers.
 
 # %%
 asked = answers.sample(questions, sources, 8)
@@ -128,9 +128,9 @@ answers.columns(found[["model", *key, "correct"]])
 # %% [markdown]
 # ## Answers
 #
-# One frame is enough for both questions: a row for each fact that both models of a pair were asked, and whether the smaller (or
-# tuned) one, `small`, and the larger one (or the base), `large`, is right. Where several sources asked the same two models in the
-# same way, the one with most relations counts, then the one with most facts, then the last by name.
+# One frame is enough for both questions. It has a row for each fact that both models of a pair were tested on, and says whether the smaller (or
+# tuned) one, `small`, and the larger one (or the base), `large`, is right. If several sources have the same two models with the
+# same prompts, we take the source with most relations, then the one with most facts, then the last by name.
 
 # %% tags=["page-only"]
 pairs = [("size", family[0], family[-1]) for family in families]
@@ -154,7 +154,7 @@ both = both.merge(most[by], on=by)
 # Student's t over relations (`stats.estimate`). The change is larger minus smaller, or tuned minus base, over all relations. The rate,
 #
 # $$\eta = \frac{|\text{both right}|}{|\text{small right}|}
-# = \overline{\text{large right}}\ \text{where small is right,}$$
+# = \overline{\text{large right}}\ \text{if small is right,}$$
 #
 # needs a relation in which the smaller model has two facts right or more. If the two were right independently of each other, $\eta$
 # would be the accuracy of the larger model. So `above` is $\eta$ minus this accuracy, in the same relations.
@@ -196,12 +196,12 @@ table.assign(change=percent(changed))
 
 # %% [markdown]
 # `luck` is the share of the smaller model's right answers that blind guesses would give. For the smallest models of the lab it is
-# about as large as what is missing: little of that need be knowledge.
+# about as large as the share that the larger model lacks: little of that share need be knowledge.
 
 # %% [markdown]
-# Not all guesses are blind. A {term}`cue` gives a fact away: subject and object share a word, or the examples that are shown have no
-# other option more often. Two models that follow the same cue share a fact without knowing it. Here is what is left of `above` on facts
-# without a cue (the lab's longer runs say nothing of cues): for the real models it is still above 0.
+# Not all guesses are blind. A {term}`cue` gives a fact away: subject and object share a word, or the pairs
+# show no other option more often. Two models that follow the same cue share a fact without knowing it. On facts
+# without a cue, `above` is this large (the lab's longer runs record no cues); for the real models it is still above 0.
 
 # %% tags=["page-only"]
 cues = rules.cues(sample, kept=False).assign(source="this run")
@@ -215,25 +215,27 @@ if len(plain):
     print(*plain["small"].map(names) + ": " + percent(plain), sep="\n")
 
 # %% [markdown]
-# **What tuning changes**, by way of asking. If a tuned model had only lost the habit of reading lists of examples, a sentence
-# (`template`) would show a smaller change. Of `eiclke` few facts of one world were asked. Below it, folded, the accuracy of each model
+# **What tuning changes**, by type of prompt. If a tuned model had only lost the habit of reading lists of pairs, a sentence
+# would show a smaller change. EIC-LKE has few facts of one world. Below, folded: the accuracy of each model
 # of this run in each relation.
 
 # %% tags=["page-only"]
 ways = change[change["kind"] == "tuned"]
 ways = ways.assign(change=percent(ways), small=ways["small"].map(names))
-ways.pivot(index="estimator", columns="small", values="change").fillna("")
+ways = ways.pivot(index="estimator", columns="small", values="change")
+ways.fillna("").rename(figures.called)
 
 # %% covers=["IC-F7", "IC-F13", "IC-F15"] tags=["hide-output"]
 mine = found[found["model"].isin(models) & found["relation"].isin(sample)]
-mine.pivot_table("correct", ["estimator", "model"], "relation").round(2)
+mine = mine.pivot_table("correct", ["estimator", "model"], "relation")
+mine.round(2).rename(figures.called)
 
 # %% [markdown]
 # **What is printed.** All six rates of Table 1, and three of Table 10, are *below* the accuracy of the larger model: as if a model were
-# less likely to know a fact because another one, of the same text, knows it. We see three ways out. A relation of which the smaller
+# less likely to know a fact because another model with the same text knows it. We see three possible reasons. A relation in which the smaller
 # model knows nothing may have been counted as a rate of 0. Rates and accuracies may come from different runs (Table 7 has some
-# of these accuracies again, up to 0.04 away). Or what is printed is the share of the *larger* model's facts that the smaller one has.
-# Its yardstick is the accuracy of the smaller one, and all nineteen rates are above that (`turned`).
+# of these accuracies again, up to 0.04 away). Or the printed rate is the share of the *larger* model's facts that the smaller one has.
+# The yardstick of that share is the accuracy of the smaller model, and all nineteen rates are above it (`turned`).
 
 # %% covers=["IC-T1", "IC-T10"]
 columns = {"smallest|finetuned": "small", "largest|base": "large"}
@@ -251,7 +253,7 @@ printed.groupby("kind")[["below", "turned"]].agg(["sum", "size"])
 # %% [markdown]
 # ## Figure
 #
-# What to see in {numref}`fig-size-eta`: on which side of its tick a mark is. The ticks differ from pair to pair, so the places of
+# In {numref}`fig-size-eta`, look at the side of the tick on which a mark is. The ticks differ from pair to pair, so the places of
 # marks alone say little.
 
 
@@ -259,7 +261,8 @@ printed.groupby("kind")[["below", "turned"]].agg(["sum", "size"])
 own = rate.replace(names).assign(eta=rate["estimate"], who="this book")
 drawn = pd.concat([printed.assign(who="published"), own])
 drawn["at"] = drawn.groupby("kind").cumcount()
-fig, axes = plt.subplots(1, 2, figsize=(10, 7), layout="constrained")
+KINDS = {"size": "rate, smaller in larger", "tuned": "rate, tuned in base"}
+fig, axes = plt.subplots(1, 2, figsize=(10, 8), layout="constrained")
 for ax, (kind, part) in zip(axes, drawn.groupby("kind"), strict=True):
     at, tick = part["at"], part["large_right"]
     ax.hlines(at, part["eta"], tick, color="0.8")
@@ -268,8 +271,8 @@ for ax, (kind, part) in zip(axes, drawn.groupby("kind"), strict=True):
         some = part[part["who"] == who]
         ax.hlines(some["at"], some["low"], some["high"], color=mark[:2])
         ax.plot(some["eta"], some["at"], mark, label=who)
-    ax.set_yticks(at, part["small"] + "\nin " + part["large"], fontsize=8)
-    ax.set(xlim=(0, 1.02), ylim=(len(part), -1), xlabel=f"rate ({kind})")
+    ax.set_yticks(at, part["small"] + "\nin " + part["large"], fontsize=9)
+    ax.set(xlim=(0, 1.02), ylim=(len(part), -1), xlabel=KINDS[kind])
 marks = axes[0].get_legend_handles_labels()
 fig.legend(*marks, loc="outside upper center", ncols=3)
 figures.place(fig, "fig-size-eta", drawn)
@@ -277,10 +280,10 @@ figures.place(fig, "fig-size-eta", drawn)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Claims.** Those about size are decided on the first family, two real models; those about tuning, of which no real pair was asked,
-# on all worlds of the lab, one value a world. *Tuned in the lab* means: by our own recipe, on instructions about other words, which is
-# likely to be harsher than the tuning of a chat model. It shows that the page can see a loss, and says nothing of chat models. What the
-# lab says on size is in the table of rates.
+# **Claims.** Claims about size are decided on the first family, two real models. Claims about tuning are decided
+# on all worlds of the lab, one value per world, since no real pair was tested. *Tuned in the lab* means: by our own recipe, on instructions about other
+# words, which is probably harsher than the tuning of a chat model. It shows that the page can see a loss, and says nothing about chat models. The
+# lab's results on size are in the table of rates.
 
 
 # %% tags=["page-only"]
@@ -294,7 +297,7 @@ def decided(rows: pd.DataFrame) -> pd.DataFrame:
     return rows if shipped else rows.assign(**on)
 
 
-kind, *pair = pairs[0]  # of which the sentence at the top is
+kind, *pair = pairs[0]  # the example in the sentence at the top
 leads = rate[which[1:]].eq(pd.Series(pairs[0], which[1:])).all(axis=1)
 first, after = leads & (kind == "size"), rate["kind"] == "tuned"
 claims = {
@@ -311,9 +314,9 @@ lead = rate[leads].squeeze()
 below = printed.groupby("kind")["below"].agg(["sum", "size"]).to_numpy()
 no_cue = plain[plain["source"] == "sizes_kamel"]  # the real models
 holds = {
-    "in all six less likely": below.tolist() == [[6, 6], [3, 13]],
+    "in all six families fewer": below.tolist() == [[6, 6], [3, 13]],
     "all nineteen are above": printed["turned"].all(),
-    "ours are likelier": (above[rate["kind"] == "size"]["low"] > 0).all(),
+    "in all of ours more": (above[rate["kind"] == "size"]["low"] > 0).all(),
     "still above 0": not len(no_cue) or (no_cue["low"] > 0).all(),
 }
 figures.sentence(holds)
@@ -327,8 +330,8 @@ figures.findings(
 )
 
 # %% [markdown]
-# **Look at some of it.** Twenty questions, with the five options that the last model of the run finds likeliest and how much of its
-# confidence each has.
+# **Look at some answers.** Twenty questions, with the five options that the last model of the run finds likeliest, and the
+# confidence in each.
 
 # %% tags=["hide-output", "page-only"]
 some = questions[estimators[0], next(iter(sample))]
@@ -338,9 +341,9 @@ answers.words(answers.likeliest(models[-1], some, dtype=dtype))
 # ## What you have seen
 #
 # - A rate means nothing without its yardstick, the accuracy of the larger model. The published rates are on the wrong side of it.
-# - What is missing below 1 has four possible reasons: other knowledge, blind luck, a good guess, and a model that does not even agree
+# - A rate below 1 has four possible reasons: other knowledge, blind luck, a good guess, and a model that does not even agree
 #   with itself.
-# - Size and tuning are one question: which of two models has what the other one has?
+# - Size and tuning are one question: which of two models has the other's facts?
 
 # %% [markdown]
 # **Counted again**, with sets of facts instead of the frame: how far the rate of the first pair of models is above its yardstick.
@@ -363,7 +366,7 @@ assert abs(sum(counted) / len(counted) - said) < 1e-9
 #
 # ```{exercise}
 # :label: ex-size-itself
-# Which rate does a model have with itself, if it is asked a second time with a colon inside the examples? (In percent.)
+# Which rate does a model have with itself, if its second prompt has a colon inside the pairs? (In percent.)
 # ```
 
 # %% [markdown]
@@ -377,17 +380,17 @@ twice = found.pivot_table("correct", key, "estimator")
 if "iclke-colon" in twice:
     again = twice[twice[estimators[0]] == 1].dropna(subset=["iclke-colon"])
     again = again.groupby(["model", "relation"])["iclke-colon"].mean()
-    print(again.groupby("model").mean().mul(100).round().to_string())
+    again = again.groupby("model").mean().mul(100).round()
+    print(again.rename(figures.called).to_string())
 
 # %% [markdown]
-# A model asked in two ways does not have all of its own facts again. So a rate below 1 between two models need not be other knowledge.
+# With two prompts a model does not have all of its own facts again. So a rate below 1 between two models need not be other knowledge.
 #
 # ````{solution-end}
 # ````
 #
-# To compare models of your own, put this into `params/mine.yaml`, then run `python tools/plain_worlds.py lab:book-2`, whose text they are
-# trained on, and `lke run params/mine.yaml`. With `sources: []` the numbers of
-# the page are those of your run.
+# To compare models of your own, put this into `params/mine.yaml`, then run `python tools/plain_worlds.py lab:book-2`, which makes the text for their
+# training, and `lke run params/mine.yaml`. With `sources: []` the numbers of the page are from your run.
 #
 # ```yaml
 # profile: mine

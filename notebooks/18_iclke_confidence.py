@@ -1,29 +1,30 @@
 # %% [markdown]
-# # Is the model right when it is sure?
+# # Is a model right when it is sure?
 #
-# **Where {glue:text}`name_model` is more than half sure, it is right in {glue:text}`sure_other:.0%` of its answers on
-# {glue:text}`name_other` and in {glue:text}`sure_main:.0%` on {glue:text}`name_main`, both more than in all its answers, which are right in
-# {glue:text}`all_other:.0%` and {glue:text}`all_main:.0%`.**
+# **More often, but how often depends on the facts: when {glue:text}`name_model` is more than half sure, it is right for {glue:text}`sure_other:.0%` of these
+# answers on {glue:text}`name_other` and {glue:text}`sure_main:.0%` on {glue:text}`name_main`.**
 #
 # ```{glue:figure} fig-confidence-above
 # :name: fig-confidence-above
 # :alt: A panel for each set of facts, and in it a curve for each model and format of the accuracy of the answers above a threshold, with a band.
 #
 # All curves rise at first, to heights far apart: a threshold keeps better answers, but how good they are depends on the facts. Accuracy of the answers
-# whose confidence is above K, over K (the paper's Figure 8). Bands: 95 % Wilson over facts.
+# whose confidence is above K, over K (the paper's Figure 8). Bands: 95 % Wilson over facts.
 # ```
 #
-# A model that answers with {term}`IC-LKE` also says how sure it is: the {term}`confidence` is the share that the likeliest option has of the
-# probability of all options, as in {eq}`eq-confidence`. If it is right more often when it is sure, we can keep the sure answers alone.
-# Intervals over facts, in the same order: {glue:text}`between_other_sure`, {glue:text}`between_main_sure`.
+# A model that answers with {term}`IC-LKE` also says how sure it is: its {term}`confidence` is the probability of the likeliest option, divided by the
+# probability of all options together, as in {eq}`eq-confidence`. If it is right more often when it is sure, we can keep only the sure answers.
+# The sentence above is about the paper's format; the intervals over facts are {glue:text}`between_other_sure` and {glue:text}`between_main_sure`. Of *all* its
+# answers {glue:text}`all_other:.0%` and {glue:text}`all_main:.0%` are right. In each set of facts, every model in both formats is right more often when it is
+# more than half sure.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`wu2024iclke` measure Accuracy@K (Appendix D): the accuracy of those answers alone whose confidence is above a threshold K.
+# {cite:t}`wu2024iclke` measure Accuracy@K (Appendix D): the accuracy of only those answers whose confidence is above a threshold K.
 # Figure 8 shows it over K for five models, on the birth years of Nobel laureates. The paper draws no conclusion in words, and prints no
-# number. We test what such a filter needs: among answers of higher confidence more are right. Its caption says that the data consist of
-# "50 examples"; we read this as 50 shots.
+# number. We test the condition for such a filter: among answers of higher confidence more are right. Its caption says that the data consist of
+# "50 examples"; we read this as 50 pairs.
 
 # %% [markdown]
 # ## Parameters
@@ -34,14 +35,14 @@ fact_set: str = "atlas"
 relations: list[str] = []  # empty: all of the fact set
 estimators: list[str] = ["iclke-space", "iclke-colon"]  # the paper's first
 n_shots: int = 50  # pairs shown before the question
-n_options: int = 100  # candidate objects; fewer where a relation has fewer
+n_options: int = 100  # candidate objects; fewer if a relation has fewer
 cut_to: list[int] = [10, 20, 50]  # smaller numbers of options, of the same
 thresholds: list[float] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
-wanted: float = 0.6  # share right that we ask of kept answers, in Try it
+wanted: float = 0.6  # share of kept answers to be right, in Try it
 n_pool: int = 100  # facts that pairs are drawn from, at most half of all
 n_facts: int = 25  # test facts of each relation
-n_choice: int = 4  # pool facts of each relation that are asked to choose by
-sources: list[str] = []  # of page 10, of the numbers; none: this run
+n_choice: int = 4  # pool facts of each relation, to choose by
+sources: list[str] = []  # in results/, for the numbers; none: this run
 seed: int = 0  # draws shots, facts and options
 dtype: str = "float32"
 
@@ -56,8 +57,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# For each relation we draw the shots, the test facts and their options. A few facts of the pool that are not shown make up the *choice*
-# set, to choose a threshold by. No test fact is among them. The answers of the figure are those of {page}`10_iclke_relations`.
+# For each relation we draw the pairs, the test facts and their options. A few facts of the pool that do not appear in the pairs make up the *choice*
+# set, on which we choose a threshold. No test fact is among them. The answers of the figure come from {page}`10_iclke_relations`.
 
 # %%
 n_shots = prompts.pairs_shown(estimators, n_shots)
@@ -88,9 +89,9 @@ for name in estimators:
 # %% [markdown]
 # ## Scores
 #
-# Each fact is asked once, with all its options. Then the options are *cut*: of 100, keep the true one and the first 9 of the others, in the
-# random order in which they were drawn. The probability of an option does not depend on the others; only the sum changes by which it is
-# divided. So no model is needed to ask with fewer options.
+# Each fact is scored once, with all its options. Then the options are *cut*: of 100, keep the true one and the first 9 of the others, in the
+# random order in which they were drawn. The probability of an option does not depend on the others; only the divisor, the sum over options,
+# changes. So fewer options need no model.
 
 
 # %%
@@ -129,8 +130,8 @@ answers.columns(every)
 # %% [markdown]
 # ## Answers
 #
-# For each K we keep the answers whose confidence is above it. Where fewer than 20 are left there is no mark. A threshold is worth
-# nothing without its price, `kept`, the share of answers that is left: here at K = 0.5.
+# For each K we keep the answers whose confidence is above it, and draw no mark for fewer than 20 answers. A threshold is worth
+# nothing without its price, `kept`, the share of answers that remain: here at K = 0.5.
 
 # %% covers=["IC-E5", "IC-E7"] shows=["run", "shipped"]
 who = ["source", "model", "estimator"]
@@ -150,12 +151,12 @@ table = pd.DataFrame({"kept": each["size", True] / each["size"].sum(axis=1)})
 table["right of kept"] = each["sum", True] / each["size", True]
 table["right of all"] = each["sum"].sum(axis=1) / each["size"].sum(axis=1)
 table["mean confidence"] = half.groupby(who)["confidence"].mean()
-table.round(2)
+table.round(2).rename(figures.called)
 
 # %% [markdown]
-# The mean confidence is above the share right everywhere: the models are surer than they should be. The *rise* is the accuracy of the sure
-# answers minus that of all: the difference between these answers and the rest, times the share of the rest, with Newcombe's interval for
-# such a difference.
+# The mean confidence is above the share of right answers everywhere: the models are overconfident. The *rise* is the accuracy of the sure
+# answers minus that of all answers. It equals the difference between the sure answers and the rest, times the share of the rest, and has Newcombe's interval
+# for such a difference.
 
 
 # %%
@@ -175,14 +176,15 @@ def rise(row: pd.Series) -> pd.Series:
 
 
 rises = each.apply(rise, axis=1).dropna()
-rises.assign(rise=rises.apply(stats.said, axis=1, percent=True)) if len(
-    rises
-) else rises
+shown = rises.rename(figures.called)
+if len(rises):
+    shown["rise"] = shown.apply(stats.said, axis=1, percent=True)
+shown
 
 # %% [markdown]
 # **Sure of the fact, or of the relation?** If a model is sure in easy relations and unsure in hard ones, a threshold keeps the easy
-# relations, and accuracy rises although within each relation the confidence says nothing. `between`: what we would gain if each kept
-# answer were as good as the average of its relation. `within`: what the kept answers are better than that. The two add up to the rise.
+# relations, and accuracy rises although within each relation the confidence says nothing. `between`: the gain if each kept
+# answer were as good as the average of its relation. `within`: by how much the kept answers are better than that. The two add up to the rise.
 
 # %%
 of_relation = half.groupby([*who, "relation"])["correct"].transform("mean")
@@ -190,36 +192,37 @@ kept = half.assign(average=of_relation)[half["sure"]]
 kept = kept.groupby(who)[["correct", "average"]].mean()
 gain = pd.DataFrame({"between": kept["average"] - table["right of all"]})
 gain["within"] = kept["correct"] - kept["average"]
-gain.dropna().astype(float).round(3)
+gain.dropna().astype(float).round(3).rename(figures.called)
 
 # %% [markdown]
-# **Is 0.8 as much as 8 of 10?** The answers of each model are sorted by confidence and cut into five groups of equal size.
+# **Does a confidence of 0.8 mean 8 right answers of 10?** We sort the answers of each model by confidence and cut them into five groups of equal size.
 
 # %%
 rank = every.groupby(who)["confidence"].rank(method="first", pct=True)
 fifth = (rank * 5 - 1e-9).astype(int) + 1
 bins = every.assign(fifth=fifth).astype({"correct": float})
 bins = bins.groupby([*who, "fifth"])[["confidence", "correct"]].mean()
-bins.unstack("fifth").round(2).rename(columns={"correct": "right"})
+bins = bins.unstack("fifth").round(2).rename(columns={"correct": "right"})
+bins.rename(figures.called)
 
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-confidence-above`, at the top, go straight up from one K through the panels: a model that is surer than K is right in most
-# cases here and in few there, so no threshold can be carried over. {numref}`fig-confidence-options` is a warning. Nothing about the
+# In {numref}`fig-confidence-above`, at the top, fix one K and compare the panels: answers with a confidence above K are mostly right in one set of facts
+# and mostly wrong in another, so no threshold carries over. {numref}`fig-confidence-options` is a warning. Nothing about the
 # model changes from left to right, only our list of options.
 #
 # ```{glue:figure} fig-confidence-options
 # :name: fig-confidence-options
 # :alt: A panel for each format with a falling curve of accuracy and one of confidence over the number of options.
 #
-# Confidence falls with the number of options, and so does accuracy, but not together. Mean accuracy and confidence of the same questions of
-# one model with some of the options left out. Bands: 95 % over facts.
+# Confidence falls with the number of options, and so does accuracy, but not together. Mean accuracy and confidence on the same questions of
+# one model with some of the options left out. Bands: 95 % over facts.
 # ```
 
 # %% covers=["IC-F8"] shows=["run", "shipped"] tags=["hide-input"]
 lines = curves.copy()
-form = lines["estimator"].str.removeprefix("iclke-")
+form = lines["estimator"].map(figures.called).str.removeprefix("pairs, ")
 lines["asked"] = lines["model"].map(figures.called) + ", " + form
 order = [s for s in sources if s not in same] or ["this run"]
 lines = lines.sort_values(
@@ -242,17 +245,19 @@ values = {
     }.items()
 }
 options = pd.concat(values, names=["of"]).reset_index("of")
+options["estimator"] = options["estimator"].map(figures.called)
+options["number of options"] = options["n_options"]
 look = {"curve": True, "label": "accuracy, confidence"}
 grid = figures.marks(
-    options, x="n_options", hue="of", panel="estimator", **look
+    options, x="number of options", hue="of", panel="estimator", **look
 )
 figures.place(grid.figure, "fig-confidence-options", options)
 
 # %% [markdown]
 # ## Paper and ours
 #
-# **Claim.** The rise above K = 0.5 is greater than 0, in the paper's format, on the set of facts where most relations are above the best rule.
-# Even where it holds, the confidence is no probability of being right. It is about one list of options: 0.9 means that the other objects *in
+# **Claim.** The rise above K = 0.5 is greater than 0, in the paper's format, on the set of facts with the most relations above the best rule.
+# Even if it holds, the confidence is not the probability of being right. It depends on the list of options: 0.9 means that the other objects *in
 # the list* look bad to the model.
 
 # %%
@@ -266,6 +271,7 @@ judged = pd.DataFrame()
 if at in rises.index:
     row = rises.loc[[at]].assign(n=each.loc[at]["size"].sum(), **own)
     judged = answers.verdicts({"IC-sure-is-right": row})
+    judged["model"] = judged["model"].map(figures.called)
     judged = judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 judged
 
@@ -281,9 +287,9 @@ early = early["estimate"].unstack("K").reindex(columns=[0, 0.3])
 ends = at_half[other]["low"] - at_half[at]["high"]
 surer = table["mean confidence"] > table["right of all"]
 holds = {
-    "both more than in all its answers": (rises["low"] > 0).all(),
+    "more often, every model, set and format": (rises["low"] > 0).all(),
     "all curves rise at first": (early[0.3] > early[0]).all(),
-    "surer": surer.all(),
+    "overconfident": surer.all(),
     "far apart": ends > 0.2,
 }
 figures.sentence(holds if sources else {})
@@ -300,7 +306,7 @@ figures.findings(
 )
 
 # %% [markdown]
-# **Look at some of it.** Twenty questions of this run, and the options that the model finds likeliest.
+# **Look at some answers.** Twenty questions of this run, and the options that the model finds likeliest.
 
 # %% tags=["hide-output", "page-only"]
 some = next(made for (_, part, _), made in questions.items() if part == "test")
@@ -309,8 +315,8 @@ answers.words(answers.likeliest(models[0], some, dtype=dtype))
 # %% [markdown]
 # ## What you have seen
 #
-# - A threshold can be worth a lot, and it always has a price: the share of answers that is left.
-# - A confidence that tells right from wrong need not be the probability of being right.
+# - A threshold can be worth a lot, and it always has a price: the share of answers that remain.
+# - A confidence that distinguishes right from wrong need not be the probability of being right.
 # - Part of a rise comes from easy relations. A threshold need not hold on other facts, nor with another list of options.
 #
 # **Counted again**, in plain Python: the rise of the claim.
@@ -331,8 +337,8 @@ if all(n for _, n in tally.values()):
 #
 # ```{exercise}
 # :label: ex-confidence-choose
-# You want to keep only answers of which at least 60 % are right (`wanted`). Choose the threshold on the choice set, as the least one at
-# which so many of at least 5 answers are right. How many of the kept *test* answers are right?
+# You want to keep only answers of which at least 60 % are right (`wanted`). Choose the threshold on the choice set, as the least one at
+# which this share of at least 5 answers is right. How many of the kept *test* answers are right?
 # ```
 
 # %% [markdown]
@@ -351,11 +357,12 @@ for (name, estimator), mine in full.groupby(["model", "estimator"]):
                 rows.append((name, estimator, k, *good["mean"]))
                 break
 names = ["model", "estimator", "K", "promised", "right"]
-pd.DataFrame(rows, columns=names).round(2)
+chosen = pd.DataFrame(rows, columns=names).round(2)
+chosen.replace({name: figures.called(name) for name in (*models, *estimators)})
 
 # %% [markdown]
-# What is `promised` on the choice set is often more than what is `right` on the test set: we have taken a threshold that looked good, and
-# looking good is partly luck. This is why one chooses on other facts than one reports on.
+# The share `promised` on the choice set is often higher than the share `right` on the test set: we chose a threshold that looked good, and
+# looking good is partly luck. This is why we choose on one set of facts and report on another.
 #
 # ````{solution-end}
 # ````

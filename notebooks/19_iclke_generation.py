@@ -1,30 +1,30 @@
 # %% [markdown]
-# # What does a model write?
+# # Does a model write what it knows?
 #
-# **Shown 50 pairs, {glue:text}`name_model` writes the right object somewhere in {glue:text}`written:.0%` of its outputs, but
-# {glue:text}`stray:.0%` would hold it by accident, {glue:text}`start:.0%` begin with it, and among options it ranks {glue:text}`ranked:.0%` of the same
-# facts first.**
+# **Not always: after 50 pairs, {glue:text}`name_model` ranks the right object first for {glue:text}`ranked:.0%` of the facts, writes it somewhere in
+# {glue:text}`written:.0%` of its outputs, and begins with it in {glue:text}`start:.0%`.**
 #
 # ```{glue:figure} fig-generation-kinds
 # :name: fig-generation-kinds
-# :alt: A panel for each model with a row for each kind of prompt, and in it marks and intervals for outputs that hold the object, that begin with it, that would hold it by accident, and for the ranking.
+# :alt: A panel for each model with a row for each kind of prompt, and in it marks and intervals for outputs with the object anywhere, outputs that begin with it, accidental hits, and the ranking.
 #
-# More is ranked first than is written, after each kind of prompt, and after pairs accident alone finds more than half as much. Share of facts by kind of prompt (the
-# paper's Figure 16, with three more rules); lines: 95 % over other relations.
+# Every model ranks more facts first than it writes, after each kind of prompt, and after pairs accident alone finds more than half as many. Share of facts
+# by kind of prompt (the paper's Figure 16, with three more measures); lines: 95 % over other relations.
 # ```
 #
-# On the other pages of this part a model chooses among options. Here it has none. It gets the same prompts and goes on writing, and we look
-# for the right object in what it wrote. With intervals over relations: {glue:text}`between_written` written, {glue:text}`between_stray` by
-# accident, {glue:text}`between_start` at the start, {glue:text}`between_ranked` ranked first.
+# On the other pages of this chapter a model chooses among options. Here it has none. It gets the same prompts and continues them, and we look
+# for the right object in its output. But an output has room for many names: {glue:text}`stray:.0%` would contain the object by accident.
+# With intervals over relations: {glue:text}`between_ranked` ranked first, {glue:text}`between_written` written, {glue:text}`between_start` at the start,
+# {glue:text}`between_stray` by accident.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`wu2024iclke` check their estimator by what models write (Appendix H.7). Models continue a prompt by 50 {term}`tokens <token>`, and
-# always take the most probable next one (*greedily*). An output is right if the true object stands anywhere in it. Figure 16 shows this for the
+# {cite:t}`wu2024iclke` check their estimator on text that models write (Appendix H.7). Models continue a prompt by 50 {term}`tokens <token>`, and
+# always take the most probable next one (*greedily*). An output is right if it contains the true object. Figure 16 shows this for the
 # 12 relations that have templates in its Table 5, with {term}`IC-LKE` prompts and both kinds of templates ({term}`HGP`, {term}`MMP`).
-# That after IC-LKE prompts more facts are found than after templates, as with options, is our reading. That fewer are found after
-# fine-tuning is tested in the lab ({page}`52_lab_kinds`).
+# In our reading, IC-LKE prompts find more facts than templates, as with options. {Page}`52_lab_kinds` tests in the lab whether models find fewer after
+# fine-tuning.
 
 # %% [markdown]
 # ## Parameters
@@ -35,11 +35,11 @@ fact_set: str = "atlas"
 relations: list[str] = ["capital", "film_language", "official_language"]
 kinds: list[str] = ["iclke-space", "hgp", "mmp"]  # the first shows examples
 n_facts: int = 25  # test facts of each relation that are ranked
-n_written: int = 8  # the first of them, which are continued too
+n_written: int = 8  # the first of them, which the model also continues
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
 n_options: int = 10  # candidate objects of each, or as many as there are
 n_tokens: int = 50  # new tokens of an output
-sources: list[str] = []  # in results/, of the numbers; none: this run
+sources: list[str] = []  # in results/, for the numbers; none: this run
 seed: int = 0  # draws shots, facts and options
 dtype: str = "float32"
 
@@ -55,7 +55,7 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# All facts are ranked among options, and the first of them are continued, too; the numbers of the page are about these. They come from a
+# The model ranks options for all facts, and continues the prompts of the first ones; the numbers of the page are about these. They come from a
 # longer run on the paper's twelve relations, with 100 options or all that there are.
 
 # %%
@@ -68,8 +68,8 @@ facts.overview(sample, n_options=n_options, n_facts=n_facts)
 # %% [markdown]
 # ## Prompts
 #
-# Pairs for IC-LKE, with one space everywhere, and templates without any example. Only the {term}`context` is used for writing. An IC-LKE prompt
-# says with its examples in what form it wants an answer. A template says nothing on where to stop.
+# Pairs for IC-LKE, with one space everywhere, and templates without any pair. The model continues the {term}`context` alone. An IC-LKE prompt
+# shows by its pairs the form of an answer. A template does not say where to stop.
 
 # %%
 questions = {}
@@ -93,15 +93,15 @@ for (_, _, estimator, name), some in questions.items():
 # %% [markdown]
 # ## Scores
 #
-# For each question two things: the output, and the ranking of the options. Nothing ends an output but the model's own end token, or the number of
+# For each question two things: the output, and the ranking of the options. An output ends only at the model's own end token, or after the given number of
 # tokens. Three rules for a right output, from the most to the least generous:
 #
-# - `anywhere`: the object stands in the output, be it inside a longer word. This is the paper's rule.
-# - `whole_words`: the same, but the object must stand there by itself. *Niger* is not found in *Nigeria*.
-# - `at_the_start`: the output begins with the object, after spaces, and again it must stand there by itself.
+# - `anywhere`: the output contains the object, even inside a longer word. This is the paper's rule.
+# - `whole_words`: the same, but as whole words. *Niger* is not found in *Nigeria*.
+# - `at_the_start`: the output begins with the object, after spaces, and again as whole words.
 #
-# Besides we count {term}`stray hits <stray hit>`, of which the paper does not speak. Take an output, and look in it for the object of
-# *another* asked fact of the relation: how often is it there, on average over all the other facts? So often would an output be right that has
+# We also count {term}`stray hits <stray hit>`, which the paper does not mention. Take an output, and look in it for the object of
+# *another* test fact of the relation: how often is it there, on average over all the other facts? This is how often an output would be right that has
 # nothing to do with its subject.
 
 # %% covers=["IC-S6"]
@@ -128,19 +128,20 @@ outputs = outputs[outputs["source"] == main]
 answers.columns(outputs.dropna(axis=1, how="all"))
 
 # %% [markdown]
-# Some of them: the outputs for the first fact of a relation, as the model wrote them. A model that has been shown pairs
-# tends to write more pairs, with subjects of its own. The paper's rule searches these, too.
+# Some of them: the outputs for the first fact of a relation, as the model wrote them. After pairs a model
+# tends to write more pairs, with subjects of its own. The paper's rule also searches these.
 
 # %%
 texts = texts[texts["fact_set"].eq(fact_set) & texts["draw"].eq(0)]
 some = texts.drop_duplicates(["model", "kind"])
 shown = some[["estimator", "subject", "object"]]
+shown = shown.assign(estimator=shown["estimator"].map(figures.called))
 answers.words(shown.assign(text=some["text"].map(repr).str[:120]))
 
 # %% [markdown]
 # ## Answers
 #
-# Where a kind has several templates, or pairs were drawn several times, a fact counts with its mean. Each relation counts alike.
+# If a kind has several templates, or several draws of pairs, a fact counts with its mean. Each relation counts alike.
 
 # %%
 who = ["source", "model", "kind"]
@@ -153,10 +154,11 @@ shares = pd.concat(
         for name in rules_of
     ]
 )
-stats.table(shares, who, "rule", percent=True)[rules_of]
+wide = stats.table(shares, who, "rule", percent=True)[rules_of]
+wide.rename(figures.called)
 
 # %% [markdown]
-# **Is it the cues?** On facts where no word gives the object away, and none is shown more often than the others:
+# **Is it the cues?** On facts without a cue: subject and object share no word, and the object is not the one shown most often.
 
 # %%
 plain = cues[~(cues["cue_word"] | cues["cue_frequent"])]
@@ -167,11 +169,11 @@ for name in ("anywhere", "stray", "ranked first"):
     found = stats.estimate(left, who, value=name)
     parts.append(found.assign(rule=name))
 left = pd.concat(parts)
-stats.table(left, who, "rule", percent=True)
+stats.table(left, who, "rule", percent=True).rename(figures.called)
 
 # %% [markdown]
-# **Do writing and ranking find the same facts?** Of the outputs, all relations together: both right, one alone, neither. *Ranked, not written*
-# is where a model shows among options what it does not say.
+# **Do writing and ranking find the same facts?** Over all relations together: both right, one alone, neither. *Ranked, not written*
+# are the facts that a model finds among options and does not say.
 
 # %%
 once = outputs[outputs["draw"] == 0]
@@ -181,13 +183,14 @@ names = {
 }  # fmt: skip
 two = once[["anywhere", "ranked first"]].astype(bool).apply(tuple, axis=1)
 both = two.map(names).groupby([once[name] for name in who])
-both.value_counts(normalize=True).unstack().fillna(0).round(2)
+both = both.value_counts(normalize=True).unstack().fillna(0).round(2)
+both.rename(figures.called)
 
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-generation-kinds`, at the top, see how far what is written clears what accident alone finds; and how much is left when
-# the output must begin with the object.
+# In {numref}`fig-generation-kinds`, at the top, compare the share written with the share that accident alone finds, and with the share of outputs that
+# begin with the object.
 
 # %% covers=["IC-F16"] shows=["run", "shipped"] tags=["hide-input"]
 called = {
@@ -199,6 +202,7 @@ marks["found"] = marks["rule"].map(called)
 marks["who"] = marks["model"].map(figures.called)
 order = {name: i for i, name in enumerate(kinds)}
 marks = marks.sort_values("kind", key=lambda s: s.map(order), kind="stable")
+marks["kind"] = marks["kind"].map(figures.called)
 look = {"across": True, "label": "share of facts"}
 grid = figures.marks(marks, x="kind", hue="found", panel="who", **look)
 figures.place(grid.figure, "fig-generation-kinds", marks)
@@ -206,8 +210,8 @@ figures.place(grid.figure, "fig-generation-kinds", marks)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** The bars of Figure 16 have none. **Claim.** What is written after pairs minus what is written after the templates that people
-# wrote, on the same facts, by the paper's rule.
+# **Numbers.** The bars of Figure 16 have none. **Claim.** The share written after pairs minus the share written after templates by people,
+# on the same facts, by the paper's rule.
 
 # %%
 at = shares[shares["kind"] == kinds[0]]
@@ -219,6 +223,7 @@ judged = pd.DataFrame()
 if "hgp" in kinds:
     gap = stats.compare(mine, "kind", kinds[0], "hgp", value="anywhere")
     judged = answers.verdicts({"IC-generation-above": gap.assign(**own)})
+    judged["model"] = judged["model"].map(figures.called)
     judged = judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 judged
 
@@ -229,7 +234,12 @@ here = shares.pivot(index=["model", "kind"], columns="rule", values="estimate")
 pairs_shown = here.xs(kinds[0], level="kind")
 share = pairs_shown["stray"] / pairs_shown["anywhere"]
 holds = {
-    "more is ranked": (here["ranked first"] > here["anywhere"]).all(),
+    "ranks more than it writes, each model and kind": (
+        here["ranked first"] > here["anywhere"]
+    ).all(),
+    "writes more than at the start": (
+        here["anywhere"] > here["at_the_start"]
+    ).all(),
     "more than half by accident": (share > 0.5).all(),
 }
 figures.sentence(holds if sources else {})
@@ -247,15 +257,15 @@ figures.findings(
 
 # %% [markdown]
 # Ranking is the easier task: it has only the options to choose from. And a model that is tuned for instructions expects a question and gets a
-# list. With one space between everything, a small model may not see where an answer is due, and write another subject instead.
+# list. With one space between everything, a small model may not see where its answer belongs, and write another subject instead.
 #
 # ## What you have seen
 #
-# - What counts as a right output decides much: 50 tokens have room for many objects.
+# - The definition of a right output matters much: 50 tokens have room for many objects.
 # - Stray hits measure this. A rule that any list of capitals passes does not measure knowledge about one country.
-# - A fact that is ranked first need not be written. That the model does not say it is no proof that it is not there.
+# - A model need not write a fact that it ranks first. If it does not say a fact, it may still know it.
 #
-# **Counted again**, in plain Python: what the model of the first sentence writes.
+# **Counted again**, in plain Python: how often the model of the first sentence writes the object.
 
 # %%
 hits: dict[str, dict[str, list[bool]]] = {}
@@ -276,7 +286,7 @@ assert not (outputs["at_the_start"] & ~outputs["whole_words"]).any()
 #
 # ```{exercise}
 # :label: ex-generation-length
-# The paper looks at 50 tokens. What if it had looked at fewer? Count an output as right only if the object stands in its first 1, 3, 5, 10 or
+# The paper looks at 50 tokens. What if it had looked at fewer? Count an output as right only if the object is in its first 1, 3, 5, 10 or
 # 20 words.
 # ```
 
@@ -292,11 +302,11 @@ for n in (1, 3, 5, 10, 20, 50):
     pairs = zip(begins, texts["object"], strict=True)
     right = pd.Series([obj in text for text, obj in pairs], texts.index)
     rows[n] = right.groupby([texts["model"], texts["kind"]]).mean()
-pd.DataFrame(rows).round(2)
+pd.DataFrame(rows).round(2).rename(figures.called)
 
 # %% [markdown]
-# If a row rises at once and then stays level, the model answers first and talks later. If it goes on rising, ask what is being found: the answer, or
-# one of many names.
+# If a row rises at once and then stays level, the model answers first and talks later. If it goes on rising, the later words may find the answer, or
+# only one of many names.
 #
 # ````{solution-end}
 # ````

@@ -1,28 +1,31 @@
 # %% [markdown]
-# # What does a rank not tell?
+# # Which measure survives a new wording of the question?
 #
-# **Asked in other words, {glue:text}`name_model` orders facts by the rank of their object much as before, with a correlation of {glue:text}`rank:.2f`, and
-# by KL-divergence, which is to replace the rank, hardly so, with one of {glue:text}`kl:.2f`.**
+# **A new wording changes the order of facts by KL-divergence more than their order by rank: within relations, old and new order
+# correlate by {glue:text}`by_model`.**
 #
 # ```{glue:figure} fig-rank
 # :name: fig-rank
 # :alt: Two panels with a dot for each fact, in one wording against another, with a dashed diagonal: the rank of its object, and the KL-divergence.
 #
-# On the left the dots follow the dashed line, where both wordings say the same, on the right hardly. Left: the rank of the object. Right: KL, how far the
-# answer moves when the fact is told.
+# On the left the dots follow the dashed line, on which both wordings agree; on the right they scatter. Left: the rank of the object. Right: KL, how
+# far the answer moves after a statement of the fact. A dot is a fact, asked of {glue:text}`name_model`.
 # ```
 #
-# *The capital of Iceland is ____.* A model gives each of its tokens a probability at the blank. The oldest measure of knowledge looks where the right one
-# is: first, third, or ten thousandth. The second paper of this book finds three faults in such a {term}`rank`: it depends on the wording, it says yes or
-# no, and it is the same for answers that are not alike. So the paper tells the model the fact, and measures how far the answer moves. With intervals:
-# rank {glue:text}`between_rank`, KL {glue:text}`between_kl`.
+# *The capital of Iceland is ____.* A model gives each of its tokens a probability at the blank. The oldest measure of knowledge is the place of the right
+# token: first, third, or ten thousandth. The second paper of this book finds three faults in this {term}`rank`: it depends on the wording, it says yes or
+# no, and very different answers can share it. So the paper states the fact in the prompt, and measures how far the answer moves.
+#
+# With intervals, within relations: {glue:text}`between`. Over all facts at once, whatever their relation, the correlations of {glue:text}`name_model`
+# are {glue:text}`of_all`. But one relation of {glue:text}`n_relations` makes the smaller number: it is the cloud of dots on the left of the right panel, and
+# without this relation, {glue:text}`one_relation`, KL has {glue:text}`without_it:.2f`.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`pezeshkpour2023measuring` replaces the rank by the change of entropy and by {term}`KL-divergence`, between the answer by itself and the answer behind the
-# fact. Its first figure shows the faults of ranking on one fact, its second a case that entropy cannot see. Of closed models, which name no more than
-# their likeliest tokens, it takes both from these; how well that works it does not test.
+# {cite:t}`pezeshkpour2023measuring` replaces the rank by the change of entropy and by {term}`KL-divergence`, between the answer by itself and the answer
+# after a statement of the fact. Its first figure shows the faults of ranking on one fact, its second a case that entropy cannot see. Closed models name
+# their likeliest tokens and no others. For these the paper computes both measures from the tokens that they name; it does not test how well that works.
 
 # %% [markdown]
 # ## Parameters
@@ -56,8 +59,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Some facts of each relation. No options are needed: the whole vocabulary is. But all numbers are of an object's *first token*, which says which object it
-# is only if no other object of the relation begins with it, and the page is about the facts of which that is so.
+# Some facts of each relation. They need no options, since the whole vocabulary is read. But all numbers are of an object's *first token*, and this token
+# identifies the object only if no other object of the relation begins with it. The page is about facts with such a first token.
 
 # %%
 if (n := len(set(wordings))) != 2:
@@ -70,7 +73,7 @@ for name, of in list(sample.items())[:4]:
 # %% [markdown]
 # ## Prompts
 #
-# Each fact is asked in two wordings, and in each twice: by itself, and behind the fact, which is the filled template with a full stop.
+# Each fact is asked in two wordings, and twice in each: by itself, and after a statement of the fact, which is the filled template with a full stop.
 
 # %% covers=["PZ-S2"]
 questions = answers.at_blanks(models, sample, wordings, dtype=dtype)
@@ -83,12 +86,12 @@ for (_, wording, *_), some in list(questions.items())[
 # %% [markdown]
 # ## Scores
 #
-# $P$ is the distribution at the blank before the fact is told, $Q$ behind it. In nats,
+# $P$ is the distribution at the blank by itself, $Q$ the one after the statement. In nats,
 #
 # - $H(P) = -\sum_k P_k \log P_k$ is the {term}`entropy`: how unsure the answer is, right or wrong (equation 1), and $H(P) - H(Q)$ its change,
 # - $\mathrm{KL}(P\|Q) = \sum_k P_k \log (P_k / Q_k)$ is equation 3 (the paper prints a minus in front, but its values are positive).
 #
-# These never look at the object. Two do: its rank, 1 plus the number of tokens above its first one, and its {term}`surprisal`.
+# These never look at the object. Two others do: its rank, 1 plus the number of tokens above its first one, and its {term}`surprisal`.
 
 # %% covers=["PZ-E1", "PZ-S1"] shows=["run", "shipped"]
 FEW = 5  # likeliest tokens of each side, as many as the paper gets
@@ -114,8 +117,8 @@ measures = ["rank", "surprisal", "entropy", "change of entropy", "KL"]
 rows[measures].describe().loc[["min", "50%", "max"]].round(2)
 
 # %% [markdown]
-# **A case by hand.** This is the paper's Figure 2. A model gives Michelle 0.9 and Sasha 0.06; it is told another fact, and gives Michelle 0.06
-# and Sasha 0.9. The answer has turned round, and its entropy has not changed at all. KL sees it.
+# **A case by hand.** This is the paper's Figure 2. A model gives Michelle 0.9 and Sasha 0.06. Its prompt then states another fact, and it gives Michelle
+# 0.06 and Sasha 0.9. The answer has turned round, and its entropy has not changed at all. KL notices the change.
 
 # %% covers=["PZ-F2", "PZ-E2", "PZ-E3"]
 michelle, sasha = np.log([[0.9, 0.06, 0.04], [0.06, 0.9, 0.04]])
@@ -125,9 +128,9 @@ print(f"KL {shift.kl(michelle, sasha):.2f} = 0.84 log 15")
 # %% [markdown]
 # ## Answers
 #
-# **The wording.** If a measure is about the fact, it should order facts alike in both wordings: `r` is Spearman's correlation of a measure with itself in
-# other words. But the facts are of several relations: a measure that only knew the relation would do well, and one that a wording moves for a whole
-# relation badly. So `within` is the correlation of places *within* each relation.
+# **The wording.** A measure of the fact should order facts alike in both wordings. `r` is Spearman's correlation between a measure in one wording and the
+# same measure in the other, over all facts. But the facts are of several relations. A measure that knew nothing but the relation would do well, and a
+# measure that a wording shifts for a whole relation would do badly. So `within` is the correlation of places *within* each relation.
 
 # %%
 if rows.empty:
@@ -158,8 +161,22 @@ table = between.apply(stats.said, axis=1).unstack("of")
 table.rename(figures.called, level="model")
 
 # %% [markdown]
-# **The same rank.** A row for each class of ranks; the first has the answers that are right. The ranges go from the tenth to the ninetieth percentile.
-# Two answers of one rank can be worlds apart in surprisal, in entropy, and in how far they move.
+# **The choice of relations.** One relation can decide `r`: below, `r` of KL and of the rank without one relation at a time, from the lowest to the highest.
+
+# %%
+rho = {}
+for model, wide in sides.items():
+    for left_out in ["none", *wide.index.unique("relation")]:
+        kept = wide.drop(left_out, errors="ignore")
+        both = {name: kept[name].rank().corr().iloc[0, 1] for name in measures}
+        rho[figures.called(model), left_out] = both
+rho = pd.DataFrame(rho).T.rename_axis(["model", "without"])
+ends = rho.groupby("model", group_keys=False)["KL"]
+rho.loc[[*ends.idxmin(), *ends.idxmax()], ["KL", "rank"]].round(2)
+
+# %% [markdown]
+# **The same rank.** The table has a row for each class of ranks; the first row is the right answers. The ranges go from the tenth to the ninetieth
+# percentile. Two answers of one rank can be far apart in surprisal, in entropy, and in how far they move.
 
 # %% covers=["PZ-F1"] shows=["run", "shipped"]
 limits, names = [0, 1, 10, 100, np.inf], ["1", "2-10", "11-100", "more"]
@@ -170,8 +187,8 @@ ends = ends.quantile([0.1, 0.9]).unstack().sort_index().round(1)
 ends.rename(figures.called, level="model")
 
 # %% [markdown]
-# **The likeliest tokens alone.** A closed model may name its five likeliest tokens, and no more. Then the paper takes all tokens of both lists and one for
-# all others, and divides what is missing on a side evenly among those that this side does not name.
+# **The likeliest tokens alone.** A closed model may name its five likeliest tokens, and no more. Then the paper takes all tokens of both lists, and one
+# more token that stands for all others. It divides the missing probability of a side evenly among the tokens that this side does not name.
 
 
 # %%
@@ -206,8 +223,8 @@ pd.DataFrame.from_dict(table, "index", columns=columns)
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-rank`, at the top, look how far the dots are from the dashed line even on the left: an object that is second in one wording can be far
-# down in the other. On the right, pick any KL in one wording, and see how much it varies in the other.
+# In {numref}`fig-rank`, at the top, many dots are far from the dashed line even on the left: an object that is second in one wording can be far
+# down in the other. On the right, pick any KL in one wording, and see how much it varies in the other wording.
 
 # %% tags=["hide-input"]
 from matplotlib import pyplot as plt
@@ -223,7 +240,8 @@ for ax, name, unit in zip(axes, ["rank", "KL"], ["", " (nats)"], strict=True):
     ax.loglog(a, b, ".", alpha=0.6)
     ends = [max(1e-3, min(a.min(), b.min())), max(a.max(), b.max())]
     ax.loglog(ends, ends, color=figures.DARK, ls="--", lw=1)
-    ax.set(xlabel=f"{name} in one wording{unit}", ylabel="in the other")
+    ax.set(xlabel=f"{name} in one wording{unit}")
+    ax.set_ylabel(f"{name} in the other wording{unit}")
     for axis in (ax.xaxis, ax.yaxis):
         figures.plain_ticks(axis)
 points = rows[rows["model"] == model][[*one, "wording", *measures]]
@@ -232,8 +250,8 @@ figures.place(fig, "fig-rank", points)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** Of the paper's own numbers none can be compared here: they are of other models. But one of its means tells what was *not* done. With five
-# tokens on each side there are at most eleven to divide an entropy among, so none can be above log 11. The mean of FLAN-T5 XL is, in nats or in bits:
+# **Numbers.** None of the paper's own numbers can be compared here, since they are of other models. But one of its means shows what was *not* done. Five
+# tokens on each side make at most eleven, so no entropy can be above log 11. The mean of FLAN-T5 XL is above it, in nats and in bits:
 
 # %%
 table = papers.table("pez_table4_entropy_by_relation")
@@ -242,8 +260,8 @@ assert largest["entropy"] > np.log2(11) > np.log(11)
 print(*largest, f"log 11 = {np.log(11):.2f} nats = {np.log2(11):.2f} bits")
 
 # %% [markdown]
-# So FLAN-T5 was not read from five tokens. **Claims.** What the paper holds against ranking can be tested on any model. That facts of one rank are known
-# unequally well is decided by the 90th minus the 10th percentile of KL among facts whose object is first, each once.
+# So FLAN-T5 was not read from five tokens. **Claims.** The paper's objections to ranking can be tested on any model. One says that facts of one rank are
+# known unequally well. The 90th minus the 10th percentile of KL decides it, among facts whose object is first, each counted once.
 
 # %%
 kl = right.loc[(right["model"] == model) & np.isfinite(right["KL"]), "KL"]
@@ -260,42 +278,57 @@ judged = answers.verdicts(claims)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
-at = between.loc[model].unstack("of")["estimate"]
-said = between.loc[model].apply(stats.said, axis=1)
-r = between.xs((model, "r"), level=["model", "of"])
-steady = between["estimate"].unstack("measure").xs("within", level="of")
+within = between.xs("within", level="of")
+steady = within.unstack("measure")
+text = within.apply(stats.said, axis=1).unstack("measure")
+of_all = between.xs((model, "r"), level=["model", "of"])
 short = rows.groupby("model")[["few", "KL"]].mean()
+all_kl, r_all = rho.loc[figures.called(model), "KL"], of_all["estimate"]
 holds = {
-    "much as before": r.loc["rank", "low"] > 0.5,
-    "hardly so": r.loc["KL", "high"] < 0.5,
-    "in both models": all(gap["high"] < 0 for gap in gaps.values()),
-    "within relations, too": (steady["rank"] > steady["KL"]).all(),
+    "more than their order by rank": (
+        (steady["high", "KL"] < steady["low", "rank"]).all()
+        and all(gap["high"] < 0 for gap in gaps.values())
+    ),
+    "one relation makes the smaller number": all_kl.max() > 2 * r_all["KL"],
     "otherwise": all(top["high"] < 0.9 for top in tops.values()),
     "less than half": (short["few"] < short["KL"] / 2).all(),
 }
 figures.sentence(holds if sources else {})
+kl = all_kl.drop("none").fillna(-1)  # a single relation leaves none
+each = steady["estimate"].rename(index=figures.called)
+called_text = text.rename(index=figures.called)
 figures.findings(
     name_model=figures.called(model),
-    rank=at.loc["rank", "r"],
-    kl=at.loc["KL", "r"],
-    between_rank=said["rank", "r"],
-    between_kl=said["KL", "r"],
-    effect=f"correlation {said['rank', 'r']} and {said['KL', 'r']}",
-    asked=f"{figures.called(model)}, {len(wide)} facts",
+    n_relations=len(kl),
+    one_relation=kl.idxmax(),
+    without_it=kl.max(),
+    by_model=" and ".join(
+        f"{r['KL']:.2f} against {r['rank']:.2f} ({name})"
+        for name, r in each.iterrows()
+    ),
+    between="; ".join(
+        f"{name}, KL {r['KL']}, rank {r['rank']}"
+        for name, r in called_text.iterrows()
+    ),
+    of_all=" for KL and ".join(
+        stats.said(of_all.loc[name]) for name in ("KL", "rank")
+    )
+    + " for the rank",
 )
 
 # %% [markdown]
-# A warning. None of this says which measure is right about a fact. For that one has to know what the model was told: {page}`53_lab_entropy`.
+# A warning. None of this says which measure is right about a fact. To know that, one has to know the model's training text: {page}`53_lab_entropy`.
 #
 # ## What you have seen
 #
-# - A rank depends on the wording. KL does more, in both models, and within relations, too.
+# - A rank depends on the wording. KL depends on it more, in both models.
+# - A correlation over several relations can depend on one of them. Leave each out once.
 # - The same rank can mean a sure answer and an unsure one.
 # - Entropy says how open an answer is, and nothing about whether it is right.
-# - A KL from five tokens is less than half the exact one, on average, and orders facts otherwise.
+# - A KL from five tokens is less than half the exact KL, on average, and it orders facts differently.
 #
-# **Counted again** with scipy: the correlation of the ranks. And by hand a KL from two tokens a side: of *a* 0.5 and *b* 0.3 before, *c* 0.8 and *a* 0.1
-# behind. What is missing before, 0.2, goes to *c* and the rest, and what is missing behind, 0.1, to *b* and the rest.
+# **Counted again** with scipy: the correlation of the ranks. And by hand a KL from two tokens a side: before, *a* has 0.5 and *b* 0.3; after, *c* has 0.8
+# and *a* 0.1. Before, 0.2 is missing and goes to *c* and the rest. After, 0.1 is missing and goes to *b* and the rest.
 
 # %%
 from scipy.stats import spearmanr
@@ -318,7 +351,7 @@ assert abs(from_few(hand, 2) - (p * np.log(p / q)).sum()) < 1e-9
 #
 # ```{exercise}
 # :label: ex-rank-entropy
-# Is a model surer where it is right? Compare the entropy of the answers whose object has the first rank with all others.
+# Is a model surer when it is right? Compare the entropy of the answers whose object has the first rank with the entropy of all others.
 # ```
 
 # %% [markdown]
@@ -336,4 +369,4 @@ rows.groupby(is_first)["entropy"].describe().round(2)
 # ````{solution-end}
 # ````
 #
-# The same for another model: put its name under `models` of this notebook in a params file, and `lke run` that.
+# To ask another model, put its name under `models` of this notebook in a params file, and start `lke run` with that file.

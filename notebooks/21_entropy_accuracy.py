@@ -1,31 +1,31 @@
 # %% [markdown]
 # # Which measure orders facts by how much of them was taught?
 #
-# **Of two facts, one of which was taught with more of its words, surprisal points to it {glue:text}`surprisal:.0%` of the time for
-# {glue:text}`name_model` and {glue:text}`lab_surprisal:.0%` for models of the lab, while KL-divergence, for which the fact has to be told, does so
-# {glue:text}`kl:.0%` and {glue:text}`lab_kl:.0%` of the time.**
+# **After a lesson, surprisal orders facts by how much of them was taught better than KL-divergence does, in every model:
+# {glue:text}`surprisal:.0%` against {glue:text}`kl:.0%` of pairs for {glue:text}`name_model`, {glue:text}`lab_surprisal:.0%` against
+# {glue:text}`lab_kl:.0%` for {glue:text}`name_lab`.**
 #
 # ```{glue:figure} fig-groups
 # :name: fig-groups
 # :alt: A row for each model with marks and intervals for four measures, the share of pairs in the right order, and a dotted line at one half.
 #
-# In each row surprisal lies farthest to the right. The share of pairs of facts that a measure puts in the right order after the lessons, ties counted
-# half. Lines: 95 % over groups of facts, or over worlds of the lab. Dotted: no order at all.
+# In each row surprisal is farthest to the right. The share of pairs of facts that a measure puts in the right order after the lessons, ties counted
+# half. Lines: 95 % intervals over groups of facts, or over worlds of the lab. Dotted: no order at all.
 # ```
 #
-# Teach a model that *Zara was born in the city of Oslo*. Teach it of somebody else only *Remo in the city of Rome*, and of a third *Lena Bern*.
-# It has then been told less and less. If a measure of knowledge is any good, it should put the three into this order. This is the second
-# paper's own test, and the source of its main numbers. With intervals: surprisal {glue:text}`between_surprisal`, KL {glue:text}`between_kl`; in
-# the lab {glue:text}`between_lab_surprisal` and {glue:text}`between_lab_kl`.
+# Teach a model that *Zara was born in the city of Oslo*. Teach it less about somebody else, *Remo in the city of Rome*, and less still about a third
+# person, *Lena Bern*. A good measure of knowledge should put the three into this order. This is the second paper's own test, and the source of its main
+# numbers. With intervals, {glue:text}`name_model`: surprisal {glue:text}`between_surprisal`, KL {glue:text}`between_kl`. {glue:text}`name_lab`:
+# {glue:text}`between_lab_surprisal` and {glue:text}`between_lab_kl`.
 
 # %% [markdown]
 # ## What the paper claims
 #
 # In Section 5.1 {cite:t}`pezeshkpour2023measuring` takes facts that BERT and T5 do not know, puts them into groups of five, and takes away more and
 # more words of their sentences. The models are fine-tuned on what is left, and asked with the whole sentences. The {term}`KL-divergence` is right in
-# 74.5 % and 67.8 % of pairs, the change of entropy in 72.2 % and 66.4 %, the rank in 51.6 % and 30.9 % (its Table 1). A rank that is right in 31 % of
-# pairs is worse than a coin: so ties must have counted as wrong. How long is taught, and whether the model is told the fact before or
-# after, it does not say.
+# 74.5 % and 67.8 % of pairs, the change of entropy in 72.2 % and 66.4 %, the rank in 51.6 % and 30.9 % (its Table 1). A rank that is right in 31 % of
+# pairs is worse than a coin, so ties must have counted as wrong. The paper does not say how long it teaches, or whether the prompt states the fact
+# before the lesson or after it.
 
 # %% [markdown]
 # ## Parameters
@@ -69,8 +69,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Never-told facts of a {ref}`rich world <rich-worlds>` of the lab, whose object has a rank above ten, as with the paper's, and whose first token is that of
-# no other object. With `fact_set` they are real facts: those of the two real models are LAMA's, up to three groups of each of thirty relations.
+# Facts of a {ref}`rich world <rich-worlds>` of the lab that its text never states. Their object has a rank above ten, as in the paper, and shares its
+# first token with no other object. With `fact_set` they are real facts: the two real models learn LAMA's, up to three groups of each of thirty relations.
 
 # %%
 left_out = {}
@@ -122,7 +122,8 @@ if not sample:
 # %% [markdown]
 # ## Prompts
 #
-# A group has five facts. The first is taught with all words, the next ones with fewer, from the left, and the fifth not at all.
+# A group has five facts. The first is taught with all its words, the next three with fewer and fewer, and the fifth is not taught. Words are
+# removed from the left.
 
 
 # %% covers=["PZ-D5"]
@@ -145,9 +146,9 @@ print("not taught")
 # %% [markdown]
 # ## Scores
 #
-# Of each relation all groups are taught together, word by word of their objects, and then every fact is asked with its whole sentence, by itself and behind
-# the fact. Then the weights are put back. Rate and passes were chosen on other facts: in the lab the fewest passes after which nine in ten objects
-# that were taught with all words come first. {term}`KL back <KL-divergence>` runs the other way.
+# All groups of a relation are taught together, word by word of their objects. Then every fact is asked with its whole sentence, by itself and after a
+# statement of the fact. Then the weights are put back. Rate and passes were chosen on other facts. In the lab they are the fewest passes after which nine
+# in ten of the fully taught objects come first. {term}`KL back <KL-divergence>` runs in the opposite direction.
 
 
 # %%
@@ -222,7 +223,7 @@ answers.columns(rows)
 # %% [markdown]
 # ## Answers
 #
-# Let $v_i$ be what a measure says of fact $i$ of a group, the most taught first. A group's ten pairs are in the right order to the share
+# Let $v_i$ be the value of a measure for fact $i$ of a group, the most taught first. The share of a group's ten pairs in the right order is
 #
 # $$\frac{1}{10} \sum_{i < j} \left( [v_i < v_j] + \tfrac{1}{2} [v_i = v_j] \right).$$
 #
@@ -261,8 +262,8 @@ strict = pd.concat(
 ).rename("right")
 
 # %% [markdown]
-# Real models have an interval over groups (bootstrap). Of the lab, each size has been asked in three worlds, each another text and another training:
-# the interval is over worlds.
+# Real models have an interval over groups (bootstrap). In the lab each size was asked in three worlds, each with its own text and training, so the
+# interval is over worlds.
 
 # %% covers=["PZ-M1", "PZ-T1", "PZ-D1"] needs={"PZ-D1": {"templates": "trex_templates"}} shows=["run", "shipped"]
 lab = orders["model"].str.startswith("lab:")
@@ -284,8 +285,8 @@ after = found[found["when"] == "after"]
 stats.table(after, "measure", "kind").loc[names.values()]
 
 # %% [markdown]
-# **As the paper counts**, with a tie being wrong, as we read it. The last two columns are its Table 1. A rank then falls behind KL in some models, where
-# several objects of a group come first.
+# **As the paper counts**, in our reading: a tie is wrong. The last two columns are its Table 1. A rank then does worse than KL in models that put
+# several objects of a group first.
 
 # %%
 table = papers.table("pez_table1_metric_accuracy")
@@ -299,9 +300,9 @@ own = taught.groupby(["measure", "kind"])["right"].mean().unstack()
 own.loc[names.values()].join(table).round(2)
 
 # %% [markdown]
-# **Was it learned?** The share of objects that come first after the lessons, by how much of the sentence was taught: where it is low even in the first
-# column, the lesson was too short, and there is less to put in order. And the medians of KL before and after, in nats: a lesson can make a model
-# deaf to what it is told.
+# **Was it learned?** The share of objects that come first after the lessons, by how much of the sentence was taught. If it is low even in the first
+# column, the lesson was too short, and there is less to put in order. Beside it are the medians of KL before and after, in nats: a lesson can make a
+# model deaf to its prompt.
 
 # %%
 rows["kind"] = rows["model"].map(kinds)
@@ -329,8 +330,8 @@ figures.place(grid.figure, "fig-groups", marks)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** The paper's Table 1 is shown with ours above. Models, facts and lessons are others: no number can be reproduced. **Claims.** Those of the
-# paper on a real model, over groups, with our check that nothing is in order before the lessons; those on the lab over worlds.
+# **Numbers.** The paper's Table 1 is shown with ours above. Models, facts and lessons differ, so no number can be reproduced. **Claims.** The paper's
+# claims are tested on a real model, over groups, and we check that nothing is in order before the lessons. Our claims on the lab are tested over worlds.
 
 
 # %%
@@ -379,14 +380,16 @@ judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 at = after.set_index(["kind", "measure"])
 said = at.apply(stats.said, axis=1, percent=True)
 wide = after.pivot(index="kind", columns="measure", values="estimate")
-gap = (wide["surprisal"] - wide["KL"]).reindex([model, lab_kind])
+ends = after.pivot(index="kind", columns="measure", values=["low", "high"])
+apart = ends["low", "surprisal"] > ends["high", "KL"]
 holds = {
     "farthest right": (wide["surprisal"] >= wide.max(axis=1)).all(),
-    "while KL does so less often": (gap > 0.05).all(),
+    "better than KL-divergence does, in every model": apart.all(),
 }
 figures.sentence(holds if sources else {})
 figures.findings(
     name_model=model,
+    name_lab=lab_kind,
     surprisal=at.loc[(model, "surprisal"), "estimate"],
     kl=at.loc[(model, "KL"), "estimate"],
     lab_surprisal=at.loc[(lab_kind, "surprisal"), "estimate"],
@@ -398,16 +401,16 @@ figures.findings(
 )
 
 # %% [markdown]
-# A warning. What is taught last and on purpose is known in another way than what was read once among many things. On {page}`53_lab_entropy` the same
-# measures are held against what models were told in their text, and there KL runs backwards.
+# A warning. A fact that was taught last and on purpose is known in another way than a fact that was read once among many things. {Page}`53_lab_entropy`
+# compares the same measures with what the training text states, and there KL runs backwards.
 #
 # ## What you have seen
 #
-# - Where facts have just been taught well, an answer moves less when they are told. There KL is a measure of knowledge. With real facts it
-#   hardly is, but there only half of the fully taught objects come first, so it may be the lesson.
-# - The surprisal of the object, without telling, is the better measure in all models.
-# - How bad a rank looks depends on what is done with ties. Counted half, it does no worse than KL.
-# - A test that a measure passes on facts that were drilled says little about facts that were read.
+# - After a good lesson, a statement of the fact moves the answer less. So KL measures knowledge of facts that were just taught. For real facts it
+#   hardly does, but only half of the fully taught objects come first there, so the lesson may be the reason.
+# - The surprisal of the object, which needs no statement, is the better measure in all models.
+# - How bad a rank looks depends on how ties are counted. With ties counted half, it does no worse than KL.
+# - A measure that passes a test on drilled facts may fail on facts that were read.
 #
 # **Counted again**, in plain Python: KL of the first sentence.
 
@@ -432,8 +435,8 @@ assert real == [] or abs(share - again) < 1e-9
 #
 # ```{exercise}
 # :label: ex-groups-neighbours
-# Pairs of neighbours are harder than the first against the last. How often is the surprisal of facts that were taught with all words smaller than that
-# of those taught with fewer, level by level?
+# Pairs of neighbours are harder than the first against the last. How often is the surprisal of a fully taught fact smaller than the surprisal of a fact
+# taught with fewer words? Count level by level.
 # ```
 
 # %% [markdown]
@@ -450,7 +453,7 @@ wide = rows[rows["when"] == "after"].pivot(
 wide[sorted(wide)[1:]].gt(wide[0], axis=0).groupby("kind").mean().round(2)
 
 # %% [markdown]
-# A lesson that worked leaves the object less surprising the more of it was taught. The same with fewer passes: set `passes` in a params file of your own, and
+# After a lesson that worked, the more was taught, the less surprising is the object. Try fewer passes: set `passes` in a params file of your own, and
 # see which measure notices first.
 #
 # ````{solution-end}

@@ -1,31 +1,32 @@
 # %% [markdown]
-# # Can telling stand for teaching?
+# # Does stating a fact in the prompt do what training on it does?
 #
-# **On real facts, how far an answer of {glue:text}`name_model` moves when the fact is told says nothing of how far it moves when
-# the fact is taught (a correlation of {glue:text}`alike:.2f`); and {glue:text}`first:.0%` of the objects come first when they were just told,
-# {glue:text}`copied:.0%` also when they were told of somebody else.**
+# **How far stating a fact in the prompt moves an answer says little about how far training on it does: correlations are
+# {glue:text}`real` in real models, {glue:text}`low:.2f` to {glue:text}`high:.2f` in the lab.**
 #
 # ```{glue:figure} fig-taught
 # :name: fig-taught
-# :alt: Two panels of points, a point for each fact, of KL when taught over KL when told, both logarithmic, with a dashed diagonal: a real model, and a model of the lab.
+# :alt: A panel for each of two real models and a model of the lab, with a point for each fact, at its place by how far a statement moves the answer and its place by how far training does.
 #
-# Points do not follow the diagonal, nor any other line. How far the answer moves when the fact is taught, over how far it moves when
-# it is told; a point is a fact, both axes are logarithmic. Dashed: both the same.
+# The points of no panel follow a line. A point is a fact. Left to right: its place among all facts by how far the answer moves after a statement, from the
+# least to the most. Bottom to top: its place by how far the answer moves after training on the fact.
 # ```
 #
-# There are two ways to give a model a fact. One can *tell* it, in front of the question. Or one can *teach* it: train the model on
-# this one fact, ask, and put all weights back. Telling takes a sentence; teaching a gradient and a copy of the model. The
-# correlation has an interval of {glue:text}`between`.
+# There are two ways to give a model a fact. One can *state* it, in front of the question. Or one can *teach* it: train the model on
+# this one fact, ask, and put all weights back. A statement takes a sentence; a lesson takes a gradient and a copy of the model. With intervals:
+# {glue:text}`between`.
+#
+# Much of what a statement moves is copied. After a statement of the fact the right object comes first for {glue:text}`first:.0%` of the facts
+# ({glue:text}`name_model`), and still for {glue:text}`copied:.0%` if the statement is about somebody else.
 
 # %% [markdown]
 # ## What the paper claims
 #
 # {cite:t}`pezeshkpour2023measuring` compares {term}`explicit <explicit instillation>` with implicit instillation on BERT and T5, with
 # 100 facts of each of 41 relations (Section 5.2, Figures 3 and 4; the values of the marks are lost). It sees a strong correlation.
-# Where the two differ, most objects are places or languages, it says; and so they are where a told fact is not repeated, about
-# 80 % of the failures of two larger models (Section 5.3: the object is not among the five likeliest tokens behind the fact). But
-# 22 of its 41 relations are about places and languages, so more than half of anything would be. How long and how fast it
-# teaches it does not say.
+# If the two differ, it says, most objects are places or languages. It says the same of facts that a model does not repeat: their object is not among the
+# five likeliest tokens after the statement, and about 80 % of these failures of two larger models are places and languages (Section 5.3). But 22 of its 41
+# relations are about places and languages, so more than half of any facts would be. The paper does not say how long and how fast it teaches.
 
 # %% [markdown]
 # ## Parameters
@@ -62,8 +63,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# What is asked here are a few facts of a {ref}`rich world <rich-worlds>`, to show the machine at work: facts that its text tells 16 times
-# and more, and never-told controls. The numbers of the page come from longer runs: two real models on facts of 35 relations of
+# This run asks a few facts of a {ref}`rich world <rich-worlds>`, to show the machine at work: facts that its text states 16 times
+# or more, and controls that it never states. The numbers of the page come from longer runs: two real models on facts of 35 relations of
 # T-REx, and models of three worlds.
 
 # %%
@@ -89,8 +90,8 @@ print({name: len(of.facts) for name, of in sample.items()})
 # %% [markdown]
 # ## Prompts
 #
-# Every question is asked by itself and behind four statements. Only the first one tells the fact. `unrelated` is another fact
-# of the relation, `copied` tells the same object of another subject, `false` another object of this one. The lesson is the question
+# Every question is asked by itself and after each of four statements. Only the first, `explicit`, states the fact. `unrelated` states another fact
+# of the relation, `copied` states the same object of another subject, and `false` states another object of this subject. The lesson is the question
 # with its object in the blank, and only the tokens of the object are learned.
 
 # %% covers=["PZ-S2"]
@@ -119,8 +120,8 @@ for (_, _, kind, _), some in list(questions.items())[:: len(sample)]:
 # %% [markdown]
 # ## Scores
 #
-# $P$ is the distribution over all tokens at the blank before, $Q$ the one behind a statement or after the lesson, and `kl` is
-# $\mathrm{KL}(P \| Q)$ in nats. Only the first token of an object is read, so an object counts if no other one of its relation
+# $P$ is the distribution over all tokens at the blank by itself, $Q$ the distribution after a statement or after the lesson, and `kl` is
+# $\mathrm{KL}(P \| Q)$ in nats. Only the first token of an object is read, so an object counts if no other object of its relation
 # begins with it. Rates and steps were chosen on other facts ({doc}`log <../log>`).
 
 # %%
@@ -170,9 +171,10 @@ answers.columns(statements)
 # %% [markdown]
 # ## Answers
 #
-# **Do the two agree?** For each model and lesson Spearman's correlation over facts, after the steps that were chosen (5 in the lab, 10 on
-# T-REx), $r$ of told and taught KL, with what other facts might have given. `factor` is the share of facts whose two KLs
-# differ by more than a factor of two.
+# **Do the two agree?** For each model and lesson, $r$ is Spearman's correlation over facts between the KL after a statement and the KL after the chosen
+# number of steps (5 in the lab, 10 on T-REx), with an interval over other facts. `factor` is the share of facts whose two KLs
+# differ by more than a factor of two. A lesson on T-REx is strong: it moves the answers of {glue:text}`name_model` about nine in ten facts by more than
+# {glue:text}`strong:.0f` nats, so little difference is left between facts. The other models learn more gently, and their correlations are as low.
 
 # %% covers=["PZ-S3", "PZ-F3", "PZ-F4"] needs={"PZ-S3": {"n_taught": 1}, "PZ-F3": {"n_taught": 1}, "PZ-F4": {"n_taught": 1, "models": 2}} shows=["run", "shipped"]
 chosen = learned["source"].map({"entropy_trex": 10}).fillna(steps)
@@ -208,9 +210,9 @@ runs.keep(r.reset_index(), "alike.csv")
 table
 
 # %% [markdown]
-# **Which finds what a text told?** In the lab each fact that was told 16 times and more has a control, of the same kind and never told. The
-# AUROC says how often the KL of a told fact is below that of a control: 1 where it always is, 0.5 where it says nothing. The
-# *surprisal* of the object, before anything is told or taught, needs neither.
+# **Which finds the facts of a text?** In the lab each fact that the text states 16 times or more has a control of the same kind that it never states. The
+# AUROC says how often the KL of a stated fact is below the KL of its control: 1 if it always is, 0.5 if KL says nothing. The third column is the
+# *surprisal* of the object, which needs neither a statement nor a lesson.
 
 
 # %%
@@ -240,14 +242,15 @@ if told_in := list(both["world"].dropna().unique()):
     finds = pd.concat(finds, names=[*by, "by"])
     table = finds.apply(stats.said, axis=1).unstack("by")[names]
     table = table.rename(index=figures.called, level=1).droplevel("source")
+    table.columns = ["KL after statement", "KL after lesson", "surprisal"]
 table
 
 # %% [markdown]
-# By plain descent a taught fact of the largest decoders moves less where the text told it; by AdamW it moves *further* there, in
-# all worlds and kinds. Surprisal finds more than any KL. The twins, which were told none of these facts, are at 0.5.
+# In the largest decoders, a lesson by plain descent moves an answer less if the text states the fact. A lesson by AdamW moves it *further* then, in
+# all worlds and kinds. Surprisal finds more than any KL. The twins, whose text states none of these facts, are at 0.5.
 #
-# **Where telling fails, and what it copies.** How often the true object comes first behind each statement. Behind `copied` it was told of
-# somebody else: whoever names it then repeats a word, not a fact.
+# **When does a statement fail, and what is copied?** How often the model does not repeat the true object after a statement of the fact: the object is not
+# among the five likeliest tokens.
 
 # %% covers=["PZ-X1", "PZ-D1", "PZ-D2"] needs={"PZ-D1": {"templates": "trex_templates"}, "PZ-D2": {"fact_set": "trex"}} shows=["run", "shipped"]
 own = ~(statements["shared"].astype(bool) | statements["merged"].astype(bool))
@@ -263,8 +266,8 @@ of_kind = of_kind.groupby([*who, "kind"])["failed"].agg(["mean", "sum", "size"])
 of_kind.rename(index=figures.called, level=1).round(3).droplevel("source")
 
 # %% [markdown]
-# Failures are few. Whether they are mostly about places and languages has to be asked with the share of these among all facts beside
-# it; and since kinds are of relations, relations are drawn again, not facts.
+# Failures are few. Are they mostly about places and languages? Their share has to be compared with the share of places and languages among all facts.
+# Kinds belong to relations, so relations are drawn again, not facts.
 
 
 # %%
@@ -300,56 +303,68 @@ gap
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-taught`, at the top, look for a line: there is none. In {numref}`fig-taught-statements` compare `explicit` with
-# `copied`: what is between them is what the model has understood of *whom* it was told.
+# In {numref}`fig-taught`, at the top, look for a line: there is none. In {numref}`fig-taught-statements` compare the first kind of statement with the
+# third: the difference is what the model has understood about *whom* the statement is about.
 #
 # ```{glue:figure} fig-taught-statements
 # :name: fig-taught-statements
-# :alt: For each of four statements the share of facts whose true object comes first behind it, a mark with an interval for each model.
+# :alt: For each of four statements the share of facts whose true object comes first after it, a mark with an interval for each model.
 #
-# `copied` comes near to `explicit`. How often the true object comes first behind each kind of statement; lines: 95 % over facts.
+# After a statement about somebody else the true object comes first more than half as often as after the fact itself. How often the true object comes first
+# after each kind of statement; lines: 95 % intervals over facts.
 # ```
 
 # %% tags=["hide-input"]
 from matplotlib import pyplot as plt
 
-panels = [(lead, real[real["model"] == lead])]
+panels = [
+    (name, real[real["model"] == name]) for name in real["model"].unique()
+]
 if told_in:
     world = both[both["world"] == told_in[0]]
     large = "2m" if world["model"].str.endswith("/2m").any() else ""
     large = f"{told_in[0]}/{large}" if large else world["model"].iloc[0]
     panels += [(large, world[world["model"] == large])]
 panels = [(name, part) for name, part in panels if len(part)]
-size = {"figsize": (5 * len(panels), 4.4), "layout": "constrained"}
-fig, axes = plt.subplots(1, max(1, len(panels)), squeeze=False, **size)
+n = max(1, len(panels))
+size = {"figsize": (3.6 * n, 3.8), "layout": "constrained", "sharey": True}
+fig, axes = plt.subplots(1, n, squeeze=False, **size)
 points = []
 for ax, (name, part) in zip(axes[0], panels, strict=False):
     part = part[part["lesson"].str.startswith(optimizer)]
-    ax.loglog(part["told"], part["taught"], ".", alpha=0.6)
-    ends = part[["told", "taught"]].min().min(), part["told"].max()
-    ax.loglog(ends, ends, color=figures.DARK, ls="--", lw=1)
-    ax.set(title=figures.called(name), xlabel="KL when told (nats)")
-    ax.set_ylabel("KL when taught (nats)")
+    place = part[["told", "taught"]].rank(pct=True)
+    ax.plot(place["told"], place["taught"], ".", alpha=0.6)
+    ax.set(title=figures.called(name), xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
     points.append(part[[*by, "relation", "fact", "told", "taught"]])
+fig.supxlabel(
+    "place among facts, by KL after a statement (0: least)", fontsize=12
+)
+axes[0][0].set_ylabel("place, by KL after training")
 figures.place(fig, "fig-taught", pd.concat(points) if points else first)
 
 # %% tags=["hide-input"]
 order = {kind: i for i, kind in enumerate(prompts.INSTILLATIONS)}
 marks = first.sort_values("instillation", key=lambda k: k.map(order))
-marks["who"] = marks["model"].map(figures.called)
+marks["model asked"] = marks["model"].map(figures.called)
+statement = {
+    "explicit": "the fact", "unrelated": "another fact",
+    "copied": "its object, another subject",
+    "false": "its subject, another object",
+}  # fmt: skip
+marks["statement"] = marks["instillation"].map(statement)
 label = "true object first (share of facts)"
-grid = figures.marks(
-    marks, x="instillation", hue="who", aspect=1.6, label=label
-)
+look = {"hue": "model asked", "label": label, "across": True}
+look |= {"height": 2.6, "aspect": 1.8}
+grid = figures.marks(marks, x="statement", **look)
 figures.place(grid.figure, "fig-taught-statements", marks)
 
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** The paper prints no correlation. Its 80 % of failures are of other models and of facts that we cannot draw again. **Claims** on real facts are
-# decided on the model that knows more of them (on the other one where all its facts differ); those of the lab on the largest decoder
-# that all three worlds have, and on BERT and T5, one value a world. The 2M decoders often do not repeat what a statement tells
-# ({page}`50_lab_truth`), so that what telling moves in them says less.
+# **Numbers.** The paper prints no correlation. Its 80 % of failures are of other models and of facts that we cannot draw again. **Claims** on real facts are
+# decided on the model that knows more of them (on the other model if all facts of the first differ). Claims on the lab are decided on the largest decoder
+# that all three worlds have, and on BERT and T5, one value a world. The 2M decoders often do not repeat the object of a statement
+# ({page}`50_lab_truth`), so a statement says less about them.
 
 
 # %%
@@ -402,22 +417,29 @@ if sources:
     by_adamw = by_adamw[~model.str.endswith("unplanted")]
     best = finds["estimate"].unstack("by")
     best = best[~best.index.get_level_values(1).str.endswith("unplanted")]
-    of_lab = r["estimate"].index.get_level_values(0) == "entropy_lab"
-    copied = alone["copied"] > 0.5 * alone["explicit"]
+    share = first.pivot(index="model", columns="instillation")["estimate"]
     holds = {
-        "says nothing of how far": between["low"] < 0 < between["high"],
-        "also when they were told of somebody else": copied,
-        "nor any other line": r["estimate"][of_lab].max() < 0.5,
-        "it moves further there": (by_adamw["high"] < 0.5).all(),
+        "says little": r[["low", "high"]].abs().max(axis=None) < 0.5,
+        "more than half as often": (
+            (share["copied"] > 0.5 * share["explicit"]).all()
+        ),
+        "it moves further then": (by_adamw["high"] < 0.5).all(),
         "finds more": (best["surprisal"] == best.max(axis=1)).all(),
     }
 figures.sentence(holds)
+in_lab = np.array([name.startswith("lab:") for _, name, _ in r.index], bool)
+of_real, of_lab = r[~in_lab], r.loc[in_lab, "estimate"]
+names = [figures.called(name) for _, name, _ in of_real.index]
+texts = [stats.said(row) for _, row in of_real.iterrows()]
 figures.findings(
     name_model=figures.called(lead),
-    alike=between["estimate"],
-    between=stats.said(between),
-    effect=f"correlation {stats.said(between)}",
-    asked=figures.called(lead),
+    real=" and ".join(f"{x:.2f}" for x in of_real["estimate"]) or "–",
+    low=of_lab.min(),
+    high=of_lab.max(),
+    between="; ".join(f"{n}, {t}" for n, t in zip(names, texts, strict=True)),
+    effect=f"correlation {' and '.join(texts)}",
+    asked=" and ".join(names),
+    strong=real.loc[real["model"] == lead, "taught"].quantile(0.1),
     first=alone["explicit"],
     copied=alone["copied"],
 )
@@ -425,13 +447,12 @@ figures.findings(
 # %% [markdown]
 # ## What you have seen
 #
-# - Telling and teaching are not two ways to the same number: how far a fact moves by one says little or nothing of how far it moves by the
-#   other.
-# - What a lesson says depends on the optimizer, and so on us.
-# - A part of what moves an answer behind a statement is copying, and a measure that is made of this movement measures copying, too.
-# - A share among failures has to be shown with the share among all.
+# - A statement in the prompt and training on the fact do not give the same number. How far one moves an answer says little about how far the other does.
+# - The result of a lesson depends on the optimizer, which we choose.
+# - A part of what a statement moves is copying. A measure of this movement also measures copying.
+# - A share among failures has to be shown beside the share among all.
 #
-# **Counted again** with scipy: the correlation at the top of the page.
+# **Counted again** with scipy: one of the correlations at the top of the page.
 
 # %%
 from scipy.stats import spearmanr
@@ -459,7 +480,7 @@ worst = mine.groupby(["kind", "relation"])["failed"].agg(["mean", "size"])
 worst.sort_values("mean", ascending=False).head(8).round(2)
 
 # %% [markdown]
-# Where one relation of a kind fails and its others do not, the kind is not the reason.
+# If one relation of a kind fails and the others do not, the kind is not the reason.
 #
 # ````{solution-end}
 # ````

@@ -1,26 +1,30 @@
 # %% [markdown]
-# # Can it use what it knows?
+# # Can a model use the facts that it knows?
 #
-# **Of told facts that each gives back, {glue:text}`name_shown` by likelihood puts the true statement first for {glue:text}`used:.0%`,
-# as untrained, {glue:text}`untrained:.0%`, and its twin, never told them, for {glue:text}`twin`; a rule, {glue:text}`rule:.0%`.**
+# **If all statements share one wording, lab models rank the true one first for {glue:text}`low:.0%` to {glue:text}`high:.0%` of the facts
+# they know, trained or not; a rule finds {glue:text}`rule:.0%` at most.**
 #
 # ```{glue:figure} fig-task-rankers
 # :name: fig-task-rankers
-# :alt: A panel for each model with a row for each ranker, and in it a mark for known facts and one for facts that no text tells.
+# :alt: A panel for each model with a row for each way of ranking statements, and in it a mark for facts it knows and one for facts that no text states.
 #
-# Who puts the true statement above all that name another object? Compare the trained model with itself before any training, among statements in one
-# wording and in any, with its *unplanted* twin, which was told none of these facts, and with the rules. The twin is asked the few that it gives back, so
-# its row is of other facts. Lines: 95 % over other relations.
+# In each panel the first two rows agree: with one wording, training changes nothing. With any wording it helps. A mark is the share of facts whose true
+# statement ranks above all that name another object; lines: 95 % intervals over other relations. The *unplanted* twin read none of these facts, so its
+# panel is about the few that it gives back by luck.
 # ```
 #
-# To know is one thing, to use it another. So let a model answer questions whose answers it knows: "Who wrote The Pumsemo Lilnogo?" Among some hundred
-# statements, most of them false, it is to find the one that says so. How such a question is answered it learns from other facts that it
-# knows; nothing new about the world is in them. What is known was divided {glue:text}`divisions` into facts to train on and facts to ask.
+# Knowing a fact and using it are two things. So let a model answer questions whose answers it knows: "Who wrote The Pumsemo Lilnogo?" Among some hundred
+# statements, most of them false, it has to find the true one. It learns to answer such questions from other facts that it
+# knows; they contain nothing new about the world. The known facts were divided {glue:text}`divisions` into facts to train on and facts to ask.
+#
+# Two limits. In the paper's setting statements are worded differently, and there training raises the share from {glue:text}`mixed_before:.0%` to
+# {glue:text}`mixed:.0%` ({glue:text}`name_shown`). And the twin, which read none of these facts, ranks the true statement first for
+# {glue:text}`twin` of the facts that it gives back by luck: a second question mostly repeats the first.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`kazemnejad2023measuring` make a task of what a model was found to know (Sections 2.2 and 3): six tenths of its facts train it to tell
+# {cite:t}`kazemnejad2023measuring` make a task of the facts that a model knows (Sections 2.2 and 3): six tenths of them train it to find
 # the statement that answers a question, the others are asked. In our words: although a model knows every fact that it is asked, it
 # fails on a fifth of them; four models of 110 million parameters put the true statement first for .776 to .818 (Figure 3b).
 
@@ -72,7 +76,7 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# What may be known: facts of each relation, half of which no text tells. Their subjects and those that show how to ask (train facts) are others.
+# Facts of each relation that may be known; half of them are in no text. The facts that show how to ask (train facts) are about other subjects.
 
 # %%
 size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
@@ -91,9 +95,9 @@ pd.DataFrame(counts, index=["train", "asked", "objects"]).T
 # %% [markdown]
 # ## Prompts
 #
-# A question, and what its documents are made of: a statement at random for each. So "The author of A is B" and "C is the person who wrote A" both may
-# stand among the answers of one question. In a fact with head *h*, relation *r* and tail *t* a wrong document keeps two of the three (training), or any
-# number of them (when asked), and draws the others.
+# A question, and the statements of which its documents are made, each with a statement drawn at random. So "The author of A is B" and "C is the person who
+# wrote A" may both be among the answers of one question. For a fact with head *h*, relation *r* and tail *t*, a wrong document keeps two of the three in
+# training, and any number of them when it is asked, and draws the others.
 
 # %% covers=["XT-S2", "XT-S3", "XT-E1"]
 name = next(iter(words))
@@ -102,15 +106,15 @@ print(words[name].question, *words[name].statements, sep="\n")
 # %% [markdown]
 # ## Scores
 #
-# First what the model knows, by learned questions or by its best template ({page}`30_xtraeval_extraction`), less guesses: in the lab facts that no text
-# told, elsewhere, facts that a simple rule gets right too. Of the rest a task is made; only the models of `lab:rich-2` had guesses among the facts that
-# trained them, their twin had not. For each asked fact `tails` says whether the true statement is above all with another tail; `text` whether it is
-# above everything else, which words of the question give away; `top1`, the paper's, whether it is first of all.
+# First, the facts that the model knows, by learned questions or by its best template ({page}`30_xtraeval_extraction`), without guesses. In the lab a guess
+# is a fact that no text states, elsewhere a fact that a simple rule also gets right. The rest makes the task. Only the models of `lab:rich-2` had guesses
+# among the facts that trained them; their twin had none. For each asked fact `tails` says whether the true statement is above all with another tail;
+# `text` whether it is above all others, which the words of the question give away; `top1`, the paper's measure, whether it is first of all.
 #
-# A {term}`cross-encoder` reads question and statement together and says one number. Its head is `value`, a new linear layer as in the paper, or
-# `likelihood`, ours: the log-probability of the statement behind the question. *Untrained* is the same before the first step; "one wording"
-# is likelihood among statements that differ in nothing but their tail. Rules: the relation's most frequent tail in training (`rule-frequent`);
-# that, or a tail that stands in the question (`rule-word`).
+# A {term}`cross-encoder` reads question and statement together and gives one number. Its head is `value`, a new linear layer as in the paper, or
+# `likelihood`, ours: the log-probability of the statement after the question. *Untrained* is the same before the first step; "one wording"
+# is likelihood among statements that differ in nothing but their tail. Two rules: the relation's most frequent tail in training (`rule-frequent`);
+# a tail that is part of the question, else the most frequent (`rule-word`).
 
 # %%
 from dataclasses import replace
@@ -210,9 +214,9 @@ answers.columns(found)
 # %% [markdown]
 # ## Answers
 #
-# The share of facts whose true statement comes first among those with other tails, in each relation first, then over relations. *Never told* is all
-# facts that no text tells. Some of those the model gives back and some of those it doesn't were asked apart; each kind counts by how many there
-# are. Where a relation lacks a kind, the mean of the others fills in, so these intervals are too narrow, the twin's above all.
+# The share of facts whose true statement comes first among the statements with other tails, in each relation first, then over relations. *Never stated* is
+# all facts that no text states. Some of them the model gives back, and some it doesn't; both kinds were asked apart, and each counts by its number. If a
+# relation lacks a kind, the mean of the others fills in, so these intervals are too narrow, the twin's above all.
 
 # %% covers=["XT-F3b", "XT-S4", "XT-S5", "XT-S6", "XT-E2"] shows=["run", "shipped"]
 if sources:
@@ -241,11 +245,28 @@ if len(guesses):  # those that no text told, known or not
     never = never.div(n.groupby(per).sum(), axis=0).reset_index()
     share = pd.concat([share, never.assign(part="never told")])
 table = stats.estimate(share, by, value="tails")
-stats.table(table, ["model", "ranker"], ["readable", "part"])
+WAYS = {
+    "likelihood, one wording": "trained, one wording",
+    "likelihood, untrained, one wording": "untrained, one wording",
+    "likelihood": "trained, any wording",
+    "likelihood, untrained": "untrained, any wording",
+    "value": "paper's head, trained",
+    ALL_TOLD: "paper's head, trained on all stated",
+    "value, untrained": "paper's head, untrained",
+    "rule-word": "rule: shared word, else frequent",
+    "rule-frequent": "rule: most frequent object",
+    "rule-overlap": "rule: most shared words",
+    "rule-read": "rule: names and relation alone",
+}
+called = WAYS | {"known": "it knows", "never told": "never stated"}
+shown = stats.table(table, ["model", "ranker"], ["readable", "part"])
+shown.rename(index=figures.called, level="model").rename(called).rename(
+    columns=called
+)
 
 # %% [markdown]
-# **How many** facts and relations is each row of? A twin, never told these facts, gives back a part of what its model "knows", by luck. Whoever gives an
-# object back once mostly names it again, lucky or not: a high share alone shows no use of knowledge.
+# **How many** facts and relations does each row have? A twin, which read none of these facts, gives back a part of what its model "knows", by luck. A model
+# that gives an object back once mostly names it again, lucky or not: a high share alone shows no use of knowledge.
 
 # %%
 like, plain = "likelihood, one wording", "likelihood, untrained, one wording"
@@ -257,22 +278,25 @@ own, luck = its.get_group(name), its.agg(set).get(twin, set())
 both = rows[rows["model"].eq(name) & rows["known"] & ~rows["guess"]]
 both = both.groupby(both["fact"].isin(luck).rename("twin has it"))["tails"]
 if luck:
-    print(f"{twin}: {own.isin(luck).sum()} of {len(own)} told facts, too")
+    n = own.isin(luck).sum()
+    print(f"{figures.called(twin)} also has {n} of {len(own)} stated facts")
     print(both.agg(["mean", "size"]).round(3))
-rows.groupby(["model", "guess", "known"])[["fact", "relation"]].nunique()
+rows = rows.groupby(["model", "guess", "known"])[["fact", "relation"]].nunique()
+rows.rename(figures.called, level="model")
 
 # %% [markdown]
-# **Text.** What the words of the question give away: whether the true statement is above all those with another head, another relation or
-# neither. And `top1`, the paper's number, is both at once.
+# **Text.** The words of the question show whether a statement is about the right head and relation. `text` is whether the true statement is above all
+# statements with another head, another relation or neither. `top1`, the paper's number, is both at once.
 
 # %%
 known = share.query("part == 'known' and readable == @plainly")
-known.groupby(["model", "ranker"], sort=False)[["text", "top1"]].mean().round(3)
+means = known.groupby(["model", "ranker"], sort=False)[["text", "top1"]].mean()
+means.rename(figures.called, level="model").rename(WAYS).round(3)
 
 # %% [markdown]
-# **Has it learned to read?** The paper's head, `value`, has a gate: trained the same way on questions that say their own answer ("Who wrote The
-# Pumsemo Lilnogo? Sosin Mimdor."), it must have a top-1 of .90 there, with a lower end above .85. Where it has not ({page}`log`), what it misses says
-# nothing of knowledge. The sentence at the top is of `likelihood` in any case.
+# **Has it learned to read?** The paper's head, `value`, has to pass a gate. It is trained the same way on questions that say their own answer ("Who wrote
+# The Pumsemo Lilnogo? Sosin Mimdor."), and must reach a top-1 of .90 there, with a lower end above .85. If it does not ({page}`log`), its misses say
+# nothing about knowledge. The sentence at the top is about `likelihood` in any case.
 
 # %%
 gate = share.query("readable and part == 'known' and ranker in @of_paper")
@@ -282,8 +306,9 @@ passed = gate.query("estimate >= 0.9 and low > 0.85") if len(gate) else gate
 gate.round(3) if len(gate) else None
 
 # %% [markdown]
-# **A real model**, if one was asked (else no table follows), was so in our templates, without training. Of what it gives back (`given_back`) that is left
-# out which `rule-word` has right without statements (`by_rule`): nobody knows what it was told. Among statements the rule may still be right.
+# **A real model**, if there is one (else no table follows), was asked in our templates, without training. Nobody knows what its text states, so facts that
+# `rule-word` has right without statements (`by_rule`) are left out of the facts that it gives back (`given_back`). Among statements the rule may still be
+# right.
 
 # %%
 its = real[~real["guess"] & real["ranker"].isin([plain, "rule-word"])]
@@ -297,13 +322,19 @@ its.round(3) if len(its) else None
 # %% [markdown]
 # ## Figure
 #
-# {numref}`fig-task-rankers`, at the top. What is found of never-told facts is no knowledge: frequent objects, and what names give away.
+# {numref}`fig-task-rankers`, at the top. Finding a fact that no text states takes no knowledge: its object is frequent, or a name gives it away.
 
 # %% tags=["hide-input"]
 rows = table[(table["readable"] == plainly) & (table["ranker"] != "rule-read")]
+rows = rows.sort_values(
+    "ranker", key=lambda names: names.map([*WAYS].index), kind="stable"
+)
 shown = rows.assign(panel=rows["model"].map(figures.called))
-look = {"x": "ranker", "hue": "part", "panel": "panel", "across": True}
-label = "share of facts (tails)"
+
+shown = shown.replace({"ranker": called, "part": called})
+shown = shown.rename(columns={"part": "facts"})
+look = {"x": "ranker", "hue": "facts", "panel": "panel", "across": True}
+label = "share of facts (true statement first)"
 grid = figures.marks(shown, **look, label=label, wrap=1, aspect=1.8)
 figures.place(grid.figure, "fig-task-rankers", shown)
 
@@ -317,8 +348,8 @@ figures.place(grid.figure, "fig-task-rankers", shown)
 papers.table("xtra_tableB5_iid").query("metric == 'downstream_accuracy'")
 
 # %% [markdown]
-# **Claims.** The first is the paper's, on its head. The others are on likelihood; they were defined anew after `lab:rich-2` had been seen, so that
-# `lab:rich-3` decides. Differences are of the same facts.
+# **Claims.** The first is the paper's, on its head. The others are about likelihood; they were defined anew after `lab:rich-2` had been seen, so
+# `lab:rich-3` decides. Differences are between results on the same facts.
 
 # %%
 tested, estimates = {}, {}
@@ -351,7 +382,7 @@ verdicts = answers.verdicts(tested)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% [markdown]
-# **Where ours differs.** The paper trains its linear head for 20 epochs at 1e-5, with four wrong documents of each kind, and repeats everything with 27
+# **How ours differs.** The paper trains its linear head for 20 epochs at 1e-5, with four wrong documents of each kind, and repeats everything with 27
 # seeds. The longer run trains `likelihood` for 300 steps, with two of each kind. The paper's questions and statements are not printed (Q1); ours are
 # the world's, or a table of two and two. All other known tails of a relation are among the documents (Q2), and never one that is true (Q3).
 
@@ -361,12 +392,17 @@ main, before = "value", "value, untrained"  # if asked alone
 main, before = (like, plain) if like in own else (main, before)
 n = told.query("model == @name and ranker == @main")["split"].nunique()
 of_twin = known.query("model == @twin and ranker == @main")["tails"].mean()
+each = known.pivot_table("tails", "model", "ranker")
+each = each.drop(twin, errors="ignore")  # what it gives back it does not know
+both, rule = each[[main, before]], each["rule-word"]
+mixed = each.reindex(columns=["likelihood", "likelihood, untrained"])
 holds = {
-    "told facts": lab.is_name(name),
-    "by likelihood": main == like,
-    "as untrained": abs(own[main] - own[before]) < 0.05,
-    "its twin, never told them": abs(own[main] - of_twin) < 0.1,
-    "a rule": own["rule-word"] < own[main] - 0.1,
+    "lab models": all(map(lab.is_name, each.index)),
+    "one wording": main == like,
+    "trained or not": both.diff(axis=1).abs().max(axis=None) < 0.05,
+    "with any wording it helps": mixed.diff(axis=1).max(axis=None) < -0.2,
+    "a second question repeats the first": abs(own[main] - of_twin) < 0.1,
+    "a rule": (rule < both.min(axis=1) - 0.1).all(),
 }
 figures.sentence(holds if sources else {})  # of a few facts they may not hold
 its = "readable == @plainly and model == @name and ranker == @main"
@@ -379,29 +415,31 @@ figures.findings(
     twin=f"{of_twin:.0%}".replace("nan%", "–"),
     divisions="once" if n == 1 else f"{n} times",
     effect=f"{stats.said(row, percent=True)} used",
-    asked=f"{figures.called(name)}, told facts that it knows",
-    used=own[main],
-    untrained=own[before],
-    rule=own["rule-word"],
+    asked=f"{figures.called(name)}, stated facts that it knows",
+    low=both.min(axis=None),
+    high=both.max(axis=None),
+    rule=rule.max(),
+    mixed=mixed.loc[name].iloc[0],
+    mixed_before=mixed.loc[name].iloc[1],
 )
 
 # %% [markdown]
 # ## What you have seen
 #
-# - A task can be made of what a model knows: then a wrong answer is no lack of knowledge, if no guess is among that. A right one may be luck, repeated.
-# - A rule without a model is part of such a task's score. Look at what is left above it.
+# - A task can be made of facts that a model knows. If no guess is among them, a wrong answer is no lack of knowledge; a right one may be repeated luck.
+# - A rule without a model explains a part of such a task's score. Look at the part above it.
 
 # %% [markdown]
 # ## Try it
 #
 # ```{exercise}
 # :label: ex-task-chance
-# With 24 other tails a ranker that knows nothing puts the true one first in one of 25 cases. Why is that not the number to compare with?
+# With 24 other tails, a ranker that knows nothing puts the true one first in one of 25 cases. Why is that not the number to compare with?
 # ```
 #
 # ````{solution} ex-task-chance
 # :class: dropdown
 #
-# Tails are not equally frequent, and some stand in the question. `rule-frequent` and `rule-word` need no model and reach what the table above
-# says. A model that was trained on other facts of the relation has seen which tails are frequent, too.
+# Tails are not equally frequent, and some are part of the question. `rule-frequent` and `rule-word` need no model, and the table above shows how much
+# they find. A model that was trained on other facts of the relation has also seen which tails are frequent.
 # ````

@@ -1,27 +1,27 @@
 # %% [markdown]
-# # Is the gap a matter of training data?
+# # Does more training data help a model to use what it knows?
 #
-# **More training data is not shown to help: by likelihood, {glue:text}`name_shown` uses {glue:text}`few:.0%` of what it knows, trained on a fifth of the
-# facts, {glue:text}`all:.0%` on all, {glue:text}`last:.0%` with more wrong statements, {glue:text}`before:.0%` untrained.**
+# **More training data is not shown to help: {glue:text}`name_shown` uses {glue:text}`few:.0%` of the facts that it knows after training on a fifth of
+# the training facts, {glue:text}`all:.0%` after training on all, and {glue:text}`before:.0%` untrained.**
 #
 # ```{glue:figure} fig-training-data
 # :name: fig-training-data
 # :alt: Two panels, on the left the share of known facts that are used against the share of facts trained on, on the right against the number of wrong statements, with a line for each model.
 #
-# What the model has without training lies within its band throughout. Left: more facts to train on. Right: more wrong statements
-# for each question. The rule, without a model, learns which tail is frequent. Bands: 95 % over other relations, on one division of the facts.
+# The untrained line is within the band of the trained one everywhere. Left: more facts to train on. Right: more wrong statements
+# for each question. The rule, without a model, learns which tail is frequent. Bands: 95 % intervals over other relations, on one division of the facts.
 # ```
 #
-# A model that fails on what it knows may not have been trained enough to say it. Then more facts to train on would help, or more wrong statements to
-# tell from the true one. Here both grow, and the asked facts stay the same. Before any training the same model, asked for the likeliest statement, finds as
-# many. So nothing says that the gap of this small model is what training could have taught; what training does teach, to leave out statements about
-# something else, a fifth of the facts teach nearly as well.
+# A model that fails on a fact it knows may have had too little training for the task. Then more facts to train on would help, or more wrong statements
+# beside each true one. Here both grow, and the asked facts stay the same. With the most wrong statements the model uses {glue:text}`last:.0%`. Before any
+# training the same model, asked for the likeliest statement, finds as many. So nothing shows that training could close the gap of this small model.
+# Training does teach it to leave out statements about something else, and a fifth of the facts teach that nearly as well as all.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`kazemnejad2023measuring` (Section 3.1) train on a fifth to all of the facts, and with 6 to 30 wrong statements a question. In our words: from two
-# fifths on more facts change nothing (Figure 4a), nor do more wrong statements (Figure 4b), so the gap is no lack of training data.
+# {cite:t}`kazemnejad2023measuring` (Section 3.1) train on a fifth to all of the facts, and with 6 to 30 wrong statements a question. In our words: beyond
+# two fifths, more facts change nothing (Figure 4a), and more wrong statements change nothing (Figure 4b), so the gap is no lack of training data.
 
 # %% [markdown]
 # ## Parameters
@@ -72,8 +72,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# As on {page}`31_xtraeval_task`: what the model knows is asked first, and only that makes the task: in the lab facts that a text told. The rankings that ship
-# were trained with guesses among their facts; what is counted of them are told ones.
+# As on {page}`31_xtraeval_task`: the model is first asked which facts it knows, and only these make the task; in the lab, only facts that its text states.
+# The rankings that ship were trained with guesses among their facts; only stated facts are counted.
 
 # %%
 size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
@@ -85,8 +85,8 @@ print(f"{len(sample)} relations, {n} facts")
 # %% [markdown]
 # ## Prompts
 #
-# Questions are those of {page}`31_xtraeval_task`, and each relation has one statement: among statements in random words likelihood, which is the head
-# here, says more of the words than of the tail.
+# The questions are those of {page}`31_xtraeval_task`, and each relation has one statement. The head here is likelihood, and among statements in random words
+# likelihood says more about the words than about the tail.
 
 # %%
 worded = wordings.single(words, one)
@@ -96,8 +96,8 @@ print(own.question, *own.statements, sep="\n")
 # %% [markdown]
 # ## Scores
 #
-# `tails`: the true statement is above all with another tail. A run has `failed` where its last loss is no lower than chance's, log(m + 1) with m wrong
-# statements: it has learned nothing, and is counted apart.
+# `tails`: the true statement is above all with another tail. A run has `failed` if its last loss is no lower than the loss of chance, log(m + 1) with m
+# wrong statements: it has learned nothing, and is counted apart.
 
 # %%
 this = "32_xtraeval_training"
@@ -150,8 +150,8 @@ answers.columns(found)
 # %% [markdown]
 # ## Answers
 #
-# `tails` in each relation first (over splits), then over relations; below it what training teaches: `text`, the true statement is above all about another
-# head, another relation or both.
+# `tails` in each relation first (over splits), then over relations. The second table has `text`, which training does teach: the true statement is above all
+# about another head, another relation or both.
 
 # %% covers=["XT-F4a", "XT-F4b"] shows=["run", "shipped"]
 trained = found[found["last_loss"].notna()]
@@ -188,8 +188,8 @@ reads = found.groupby([*by, "relation"])["text"].mean()
 reads.groupby(by).mean().round(2).unstack("ranker")
 
 # %% [markdown]
-# **The differences** that the claims speak of, in each relation: from two fifths of the facts, and from six wrong statements, to each larger amount; of
-# these the one that is furthest from 0. `left_out` relations lack an asked fact in some run.
+# **The differences** that the claims are about, in each relation: from two fifths of the facts, and from six wrong statements, to each larger amount. The
+# table has the difference that is furthest from 0. `left_out` relations lack an asked fact in some run.
 
 
 # %%
@@ -227,7 +227,13 @@ pd.concat(gaps) if gaps else None
 # {numref}`fig-training-data`, at the top.
 
 # %% tags=["hide-input"]
-shown = table[table["model"] == main].assign(who=table["ranker"])
+called = {
+    head: "trained",
+    f"{head}, untrained": "untrained",
+    "rule-word": "rule without a model",
+}
+shown = table[table["model"] == main]
+shown = shown.assign(who=shown["ranker"].replace(called))
 
 
 def line(x, y, low, high, color, label):
@@ -239,14 +245,14 @@ grid = sns.FacetGrid(shown, col="varied", hue="who", sharex=False, height=3.2)
 grid.map(line, "x", "estimate", "low", "high").set_titles("")
 for what, ax in grid.axes_dict.items():
     ax.set(xlabel=what, xticks=shown.loc[shown["varied"] == what, "x"])
-grid.set_ylabels("known facts that are used (tails)").add_legend(title="")
+grid.set_ylabels("share of known facts used").add_legend(title="")
 figures.place(grid.figure, "fig-training-data", shown)
 
 # %% [markdown]
 # ## Paper and ours
 #
 # **Numbers.** Not comparable: other models and facts, and top-1 among all documents. Printed, with the standard deviation over 27 runs (Tables B.6, B.7).
-# GPT-Neo's large deviations at 27 and 30 are runs that failed: two of 27 that find nothing give them.
+# GPT-Neo's large deviations at 27 and 30 come from runs that failed: two of 27 runs that find nothing are enough.
 
 # %% covers=["XT-TB6", "XT-TB7"] shows=["run", "shipped"]
 pd.concat(
@@ -269,9 +275,10 @@ pd.concat(
 )
 
 # %% [markdown]
-# **Where ours differs.** The paper trains a new linear head, which didn't learn the task here ({page}`31_xtraeval_task`); so its claims are not tested, and the
-# numbers beside them are likelihood's. It thins all that is known, with what is asked; here only facts to train on become fewer. It ranks among 50 documents of
-# each kind, not 10, trains with four wrong ones of each of three kinds where the fraction varies, not two, and repeats all with 27 seeds, not on one division.
+# **How ours differs.** The paper trains a new linear head, which didn't learn the task here ({page}`31_xtraeval_task`); so its claims are not tested, and the
+# numbers beside them are of likelihood. The paper thins all known facts, the asked ones with them; here only the facts to train on become fewer. It ranks
+# among 50 documents of each kind, not 10. While the fraction varies, it trains with four wrong documents of each of three kinds, not two. It repeats
+# everything with 27 seeds, we use one division.
 
 # %%
 decides = "lab:rich-2/0.7m"
@@ -304,7 +311,7 @@ if sources and holds["a fifth"]:
         before["estimate"] < inside["high"]
     )
     holds["not shown to help"] = all(gap["low"] < 0 for gap in more)
-    holds["untrained"] = inside.all()
+    holds["within the band"] = inside.all()
 figures.sentence(holds if sources else {})  # of a few facts they may not hold
 figures.findings(
     name_shown=figures.called(main),
@@ -317,15 +324,15 @@ figures.findings(
 # %% [markdown]
 # ## What you have seen
 #
-# - A curve tells what one number cannot: whether more data would help.
-# - A flat line has two readings: what training teaches is learned from little, or nothing is learned. `text`, which rises, tells them apart.
+# - A curve shows what one number cannot: whether more data would help.
+# - A flat line has two readings: a few facts teach everything, or nothing is learned. `text`, which rises, distinguishes the two.
 
 # %% [markdown]
 # ## Try it
 #
 # ```{exercise}
 # :label: ex-training-count
-# How many facts is a fifth? Compare by number of train facts, not by share: on how many does the curve become flat?
+# How many facts are a fifth? Compare by number of train facts, not by share: at how many facts does the curve become flat?
 # ```
 
 # %% [markdown]
@@ -338,7 +345,7 @@ part = found[found["negatives"] == 3 * each]
 part.groupby(["model", "n_train"])["tails"].agg(["mean", "size"]).round(3)
 
 # %% [markdown]
-# Facts here count alike, relations do above, so the numbers differ a little.
+# Here every fact counts alike, above every relation does, so the numbers differ a little.
 #
 # ````{solution-end}
 # ````

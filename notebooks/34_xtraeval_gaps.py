@@ -1,27 +1,31 @@
 # %% [markdown]
-# # How large are both gaps?
+# # Which gap is larger: facts not known, or facts known and not used?
 #
-# **By one learned question {glue:text}`name_shown` knows, and by likelihood uses, {glue:text}`usable:.0%` of told facts, and knows and doesn't use
-# {glue:text}`second:.0%`; a twin that was never told them gets {glue:text}`twin`.**
+# **By one learned question, lab models do not know {glue:text}`first_low:.0%` to {glue:text}`first_high:.0%` of the facts that their text states, and know
+# but do not use only {glue:text}`second_low:.0%` to {glue:text}`second_high:.0%`.**
 #
 # ```{glue:figure} fig-gaps-models
 # :name: fig-gaps-models
 # :alt: A bar for each model, divided into facts that are known and used, known and not used, and not known.
 #
-# The dark part of a bar is what a user gets. Is it the first gap, not known, that keeps it short, or the second, known and not used? In ours, known is
-# what one learned question gives back. An *unplanted* twin was never told these facts: its dark part is luck. On the right the paper's models,
-# whose printed parts don't quite add up to 1.
+# Our bars have a large light part, facts not known, and hardly any middle part, facts known and not used. The dark part is the facts known and used. In ours,
+# a fact is known if one learned question gives it back. The *unplanted* twin read none of these facts: its dark part is luck. On the right are the paper's
+# models, whose printed parts don't quite add up to 1.
 # ```
 #
-# Of all facts a model knows some ({page}`30_xtraeval_extraction`), and of these it uses some ({page}`31_xtraeval_task`). What lies between all facts and the
-# known ones is the first gap, what lies between these and the used ones the second. The three parts add up to all facts. What a model knows was
+# A model knows some of all facts ({page}`30_xtraeval_extraction`), and uses some of those ({page}`31_xtraeval_task`). The facts that it does not know are
+# the first gap, the facts that it knows and does not use are the second. With the used facts they add up to all facts. The known facts were
 # divided {glue:text}`divisions` into facts to train on and facts to ask.
+#
+# Two limits. {glue:text}`name_shown` knows and uses {glue:text}`usable:.0%` of the facts, and its twin, which read none of them, gets {glue:text}`twin` by
+# luck. And how large the second gap is depends first on which facts are called known: in the models of `lab:rich-2`, by any way of asking it is more than
+# twice as large as by one learned question.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`kazemnejad2023measuring` (Section 5) find both gaps in models from 125 million to 13 billion parameters. In our words: the larger know more, so the
-# first gap closes; the second stays. A model of 13 billion parameters uses as much as one of 125 million knows (Figures 1 and 7).
+# {cite:t}`kazemnejad2023measuring` (Section 5) find both gaps in models from 125 million to 13 billion parameters. In our words: larger models know more, so
+# the first gap closes; the second stays. A model of 13 billion parameters uses as many facts as a model of 125 million knows (Figures 1 and 7).
 
 # %% [markdown]
 # ## Parameters
@@ -29,7 +33,7 @@
 # %% tags=["parameters"]
 models: list[str] = []  # of those that were asked; empty: all
 ranker: str = "likelihood, one wording"  # the trained head; or value
-often: int = 16  # tellings from which a fact counts as told often
+often: int = 16  # statements from which a fact counts as stated often
 sources: list[str] = []  # in results/, of the numbers; none: a run of page 31
 
 # %% tags=["hide-input"]
@@ -47,8 +51,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Those that {page}`31_xtraeval_task` asked, less guesses, as there. A twin has read the same text of other facts, and is asked those that its model was
-# told. The models of `lab:rich-2` were trained with guesses among their facts, their twin was not. No other model here has a twin of its own.
+# The facts of {page}`31_xtraeval_task`, without guesses, as on that page. The twin read the same text about other subjects, and is asked the facts that the
+# text of its model states. The models of `lab:rich-2` were trained with guesses among their facts, their twin was not. No other model here has a twin.
 
 # %%
 this, its = "31_xtraeval_task", sources or ["xtraeval_lab"]
@@ -75,14 +79,14 @@ every.groupby(["model", "guess"], sort=False)["known"].agg(["sum", "size"])
 # %% [markdown]
 # ## Prompts
 #
-# Nothing is asked here.
+# This page asks nothing.
 
 # %% [markdown]
 # ## Scores
 #
-# *Known*: by the learned question of one seed, as in the paper, counted for each seed, then averaged; by those of all seeds; or by any of them, or the
-# best template. *Used*, of the known facts that were asked: the true statement above all with another tail (`tails`), or first of all documents
-# (`top1`, the paper's). A relation with known facts of which none was asked has the mean share of the others.
+# *Known*: found by the learned question of one seed, as in the paper, counted for each seed, then averaged; found by the questions of all seeds; or found by
+# any of them or the best template. *Used*, among the known facts that were asked: the true statement is above all with another tail (`tails`), or first of
+# all documents (`top1`, the paper's measure). If none of a relation's known facts was asked, it has the mean share of the other relations.
 #
 # $$\text{usable} = \text{known} \times \text{used}, \quad \text{gap}_1 = 1 - \text{known}, \quad \text{gap}_2 = \text{known} \times (1 - \text{used})$$
 
@@ -111,18 +115,20 @@ pd.concat(gone, names=["known by", "seed"]).unstack()
 # %% [markdown]
 # ## Answers
 #
-# Means over relations. How large the second gap is depends first on what is called known: in the models of `lab:rich-2` that by any way is more than
-# twice that by one seed. A twin's row is what luck makes of the same formula.
+# Means over relations. The second gap depends first on which facts are called known: compare the rows of one model. A twin's row is the result of luck in
+# the same formula.
 
 # %% covers=["XT-F1", "XT-F5", "XT-F7", "XT-E4"] shows=["run", "shipped"]
 long = parts.rename_axis(columns="part").stack().dropna().rename("share")
 table = stats.estimate(long.reset_index(), [*keys, "part"], value="share")
 columns = ["identifiable", "used", "usable", "gap_2", "gap_1"]
 said = stats.table(table, keys, "part", digits=3)[columns]
-said.rename(columns={"identifiable": "known"})
+columns = {"identifiable": "known", "gap_2": "gap 2", "gap_1": "gap 1"}
+said.rename(columns=columns).rename(figures.called, level="model")
 
 # %% [markdown]
-# **Dose.** How often the text tells a fact decides whether it is known (by any way). Does it decide, too, whether it is used? Never told: guessed, as a twin does.
+# **Dose.** How often the text states a fact decides whether it is known (by any way). Half of the stated facts are stated fewer than 16 times, and few of
+# these are known. Does the number also decide whether a fact is used? Facts that are never stated are guessed, as a twin guesses.
 
 # %%
 dosed = every.merge(used.groupby(of, as_index=False)["tails"].mean(), "left")
@@ -135,7 +141,9 @@ if all(map(lab.is_name, every["model"])):
     many = np.where(twin, "to its model", many)
     dosed["told"] = np.where(dosed["guess"], "never", many)
 dosed = dosed.groupby(["model", "told"], sort=False)[["known", "tails"]]
-dosed.agg(["mean", "count"]).round(3)
+dosed = dosed.agg(["mean", "count"]).round(3)
+dosed = dosed.rename(figures.called, level="model")
+dosed.rename(columns={"tails": "used"}).rename_axis(["model", "stated"])
 
 # %% [markdown]
 # ## Figure
@@ -166,8 +174,8 @@ figures.place(figure, "fig-gaps-models", shown.reset_index())
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** Not comparable: models, facts and what counts as used differ. Printed in Table B.11 and, by the formula above, from the accuracies of Table B.10: the printed
-# second gap is 14 to 19 % smaller (Q7). OPT of 125 million stands in two tables with two numbers (Q8).
+# **Numbers.** Not comparable: models, facts and the meaning of *used* differ. Below are Table B.11 and, by the formula above, the second gap from the
+# accuracies of Table B.10: the printed gap is 14 to 19 % smaller (Q7). OPT of 125 million has two numbers in two tables (Q8).
 
 # %% covers=["XT-TB8", "XT-TB10", "XT-TB11", "XT-TA4"] shows=["run", "shipped"]
 size, scaling = ["family", "params"], papers.table("xtra_tableB10_scaling")
@@ -184,7 +192,7 @@ papers.table("xtra_tableB8_gaps").pivot_table("mean", "model", "quantity")
 
 # %% [markdown]
 # **Claims**, the larger model minus the smaller, in each relation, by one seed. Both were defined anew after `lab:rich-2` had been seen, so
-# that `lab:rich-3` decides. That as large a share is used is the paper's on its own head, and ours on this one.
+# `lab:rich-3` decides. That an equal share is used is the paper's claim about its own head, and ours about this one.
 
 # %%
 per = parts.xs([*ways][0]).xs("tails").unstack("model")
@@ -210,11 +218,14 @@ name, twin = ours.index[0], f"{ours.index[0]}-unplanted"
 gap = parts["gap_2"].xs("tails", level="used by").unstack("known by")
 gap = gap.groupby("model").mean().filter(regex="^lab:rich-2/[^-]*$", axis=0)
 one, of_any = gap[[*ways][0]], gap[[*ways][-1]]
+of_lab = ours[[lab.is_name(model) for model in ours.index]]
+of_lab = of_lab[~of_lab.index.str.endswith("-unplanted")]
 holds = {
     "By one learned question": [*ways][0].startswith("one seed"),
-    "more than twice that by one seed": of_any.gt(2 * one).all(),
-    "by likelihood": ranker.startswith("likelihood"),
-    "a twin that was never told them": twin in ours.index,
+    "lab models": len(of_lab) == (~ours.index.str.endswith("-unplanted")).sum(),
+    "only": (of_lab["gap_1"] > 10 * of_lab["gap_2"]).all(),
+    "more than twice as large": of_any.gt(2 * one).all(),
+    "twin, which read none of them": twin in ours.index,
 }
 figures.sentence(holds if sources else {})
 row = main.query("model == @name and part == 'usable'").iloc[0]
@@ -223,9 +234,12 @@ n = used.loc[used["model"] == name, "split"].nunique()
 figures.findings(
     name_shown=figures.called(name),
     effect=f"{stats.said(row, percent=True)} known and used",
-    asked=f"{figures.called(name)}, told facts",
+    asked=f"{figures.called(name)}, stated facts",
+    first_low=of_lab["gap_1"].min(),
+    first_high=of_lab["gap_1"].max(),
+    second_low=of_lab["gap_2"].min(),
+    second_high=of_lab["gap_2"].max(),
     usable=ours["usable"][name],
-    second=ours["gap_2"][name],
     twin=f"{ours['usable'][twin]:.0%}" if twin in ours.index else "–",
     divisions="once" if n == 1 else f"{n} times",
 )
@@ -233,17 +247,18 @@ figures.findings(
 # %% [markdown]
 # ## What you have seen
 #
-# - Two shares, known and used, make three parts of all facts; how large a gap is depends first on what is called known.
-# - What was never told cannot be known: a twin shows how much of a number is luck.
+# - Two shares, known and used, make three parts of all facts. How large a gap is depends first on which facts are called known.
+# - A fact that was never stated cannot be known: a twin shows how much of a number is luck.
 
 # %% [markdown]
 # ## Try it
 #
 # ```{exercise}
 # :label: ex-gaps-known
-# A model gives back half of its told facts, and uses nine tenths of these; its twin gives back a fifth, and uses as many. How much of the dark part is luck?
+# A model gives back half of the facts that its text states, and uses nine tenths of these; its twin gives back a fifth, and uses nine tenths of these. How
+# much of the dark part is luck?
 # ```
 # ````{solution} ex-gaps-known
 # :class: dropdown
-# The dark parts are .45 and .18: as much as two fifths of the model's may be luck. At most: what it was told, it need not guess.
+# The dark parts are .45 and .18, so at most two fifths of the model's part is luck. It may be less, since the model need not guess what it has read.
 # ````

@@ -1,26 +1,27 @@
 # %% [markdown]
-# # How far does the answer move when only the wording does?
+# # How far do the words of a question move its answer?
 #
-# **Chosen on half of the facts and counted on the others, a relation's best wording finds {glue:text}`best:.0%` and its worst {glue:text}`worst:.0%`;
-# two wordings give the same answer {glue:text}`agree:.0%` of the time ({glue:text}`name_shown`).**
+# **Words alone move the accuracy of every model: on facts that did not choose them, a relation's best wording finds {glue:text}`best:.0%` and its worst
+# {glue:text}`worst:.0%` ({glue:text}`name_shown`), or even {glue:text}`best_other:.0%` and {glue:text}`worst_other:.0%` ({glue:text}`name_other`).**
 #
 # ```{glue:figure} fig-wording-templates
 # :name: fig-wording-templates
 # :alt: A panel for each model with a row for each relation, and in it a dot for each template at its accuracy.
 #
-# How far apart a row's dots are is the words, and luck. A dot is a template: the share of the relation's pairs that it finds.
+# The dots of a row spread widely; words spread them, and luck does. A dot is a template: the share of the relation's pairs that it finds.
 # ```
 #
-# Somebody chose the words of every question, and others mean the same. Here each fact is asked in all of them, by each name of its subject. It
-# is of the lab: a subject's names are unrelated words, and half of the facts no text tells. {Page}`41_belief_contexts` asks a real model.
+# Somebody chose the words of every question, and other words mean the same. Here each fact is asked in many wordings, by each name of its subject. Two
+# wordings get the same answer in this share of cases: {glue:text}`agree`. The facts are of the lab: a subject's names are unrelated words, and half of the
+# facts are in no text. {Page}`41_belief_contexts` asks a real model.
 
 # %% [markdown]
 # ## What the paper claims
 #
 # {cite:t}`zhao2024belief` ask 24,643 pairs of subject and relation with 100 templates a relation and all names of a subject. In our words
-# (Sections 2 and 5): the accuracy of one wording is far from another one's (Table 3); answers to different prompts of a pair seldom agree;
-# larger models (Table 5) and those that read more carefully chosen text (Table 6) depend less on the words. The numbers that we print are
-# those of the draft; the published *What Matters in Memorizing and Recalling Facts?* has others.
+# (Sections 2 and 5): two wordings have very different accuracies (Table 3); answers to different prompts of a pair seldom agree;
+# larger models (Table 5) and models with more carefully chosen text (Table 6) depend less on the words. The numbers that we print are
+# the draft's; the published *What Matters in Memorizing and Recalling Facts?* has others.
 
 # %% [markdown]
 # ## Parameters
@@ -58,7 +59,7 @@ figures.style()
 # ## Facts
 #
 # A *pair* is a subject and a relation, and any of its true objects is right. The paper reads one token at the blank; `long` counts the
-# pairs whose object is longer, and which are left out there.
+# pairs with a longer object, which are left out there.
 
 # %%
 for name in relations:
@@ -79,7 +80,7 @@ words.counts(sample, texts).join(long, on="relation").round(2)
 # %% [markdown]
 # ## Prompts
 #
-# A *prompt* is a pair, a template and a name of the subject. A model that fills blanks reads a whole sentence with one mask; one that
+# A *prompt* is a pair, a template and a name of the subject. A model that fills blanks reads a whole sentence with one mask; a model that
 # reads from left to right only gets templates that end with their blank.
 
 # %%
@@ -105,8 +106,8 @@ for its in list(asked_of(one).values())[:3]:
 # %% [markdown]
 # ## Scores
 #
-# **One token**, the paper's way: `answer` is the likeliest token of the whole vocabulary, `confidence` its probability. **Objects**, ours:
-# `picked` is the one of the relation's objects with the largest mean log-probability a token, so all pairs can be asked, and `chosen`
+# **One token**, the paper's way: `answer` is the likeliest token of the whole vocabulary, `confidence` its probability. **Objects**, our way:
+# `picked` is the relation's object with the largest mean log-probability a token, so all pairs can be asked, and `chosen`
 # says whether it is true.
 
 # %%
@@ -166,10 +167,10 @@ answers.words(answers.columns(found))
 #
 # $$V_k = \frac{1}{|T|} \sum_{t \in T} \text{right}(t, \text{template}_k, \text{name}_k)$$
 #
-# Its mean is `acc1`; `range` and `stdev` say how far it moves, `alone` what the stdev would be if each pair drew a template of its own. The
-# stdev falls with the number of relations. `spread` does not: the deviation over a relation's templates without luck, mean over relations.
+# Its mean is `acc1`; `range` and `stdev` say how far it moves, and `alone` is the stdev if each pair drew its own template. The
+# stdev falls with the number of relations. `spread` does not: it is the deviation over a relation's templates without luck, mean over relations.
 #
-# **Agreement.** {term}`Consist` is the share of all two prompts $i < j$ of a pair whose answers are the same, mean over pairs; `others` is that
+# **Agreement.** {term}`Consist` is the share of all two prompts $i < j$ of a pair whose answers are the same, mean over pairs; `others` is the same
 # share for prompts about two *different* subjects.
 
 # %% covers=["BL-S1", "BL-M1", "BL-M2", "BL-E1"] shows=["run", "shipped"]
@@ -194,11 +195,12 @@ for of, part in said.groupby(["model", "way"], sort=False):
     rows[of] = [len(consist), *moves, consist.mean(), others.mean()]
 columns = ["pairs", "acc1", "range", "stdev", "alone", "spread"]
 table = pd.DataFrame(rows, [*columns, "consist", "others"]).T
-table.rename_axis(["model", "way"]).astype({"pairs": int}).round(3)
+shown_in = table.rename_axis(["model", "way"]).astype({"pairs": int}).round(3)
+shown_in.rename(figures.called, level="model")
 
 # %% [markdown]
-# A relation's worst and best template, chosen on half of the pairs and counted on the others, in 100 halvings; mean over relations, 95 %.
-# `min` and `max` are chosen and counted on the same pairs: how much further apart they are is mostly luck.
+# A relation's worst and best template, chosen on half of the pairs and counted on the others, in 100 halvings; mean over relations, 95 % intervals.
+# `min` and `max` are chosen and counted on the same pairs. They are further apart, mostly by luck.
 
 # %%
 at = said.groupby(["way", "model", "relation", "template", "fact"])
@@ -209,31 +211,32 @@ key = ["way", "model", "which"]
 ends = ends.melt([*key[:2], "relation"], var_name="which", value_name="share")
 shares = stats.estimate(ends, key, value="share").set_index(key).sort_index()
 columns = ["worst", "average", "best", "min", "max"]
-stats.table(shares.reset_index(), key[:2], "which")[columns]
+shown_in = stats.table(shares.reset_index(), key[:2], "which")[columns]
+shown_in.rename(figures.called, level="model")
 
 # %% [markdown]
 # ## Figure
 #
-# In {numref}`fig-wording-templates`, read a row: the dot on the right and the dot on the left are one question in other words.
+# In {numref}`fig-wording-templates`, read a row: the dot on the right and the dot on the left are the same question in different words.
 
 # %% tags=["hide-input"]
 dots = at["one token"].reset_index(name="accuracy")
 dots["asked"] = dots["model"].map(figures.called)
-grid = sns.FacetGrid(dots, col="asked", col_wrap=2, height=4, aspect=1.1)
+grid = sns.FacetGrid(dots, col="asked", col_wrap=3, height=4, aspect=0.8)
 order = sorted(dots["relation"].unique())
 grid.map_dataframe(
     sns.stripplot, x="accuracy", y="relation", order=order, alpha=0.6
 )
 grid.set(xlim=(-0.02, None)).set_titles("{col_name}")
-grid.set_axis_labels(figures.ACCURACY, "")
+grid.set_axis_labels("share of pairs found", "")
 figures.place(grid.figure, "fig-wording-templates", dots)
 
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** Models and facts differ, so no number is comparable with ours. Tables 16 (all templates) and 17 (manual ones) have what Tables
-# 3, 5 and 6 print, where some ten cells differ a little. The last column is the printed stdev over the most that it could be if each pair drew
-# its own template, $\sqrt{a (1 - a) / 24643}$: far above 1 but behind four examples in the same words, so templates were shared. Below, Table 11.
+# **Numbers.** Models and facts differ, so no number is comparable with ours. Tables 16 (all templates) and 17 (manual ones) repeat Tables
+# 3, 5 and 6, in which some ten cells differ a little. The last column is the printed stdev over the most that it could be if each pair drew
+# its own template, $\sqrt{a (1 - a) / 24643}$. It is far above 1, except after four examples in the same words, so templates were shared. Below is Table 11.
 
 # %% covers=["BL-T3", "BL-T5", "BL-T6", "BL-T16", "BL-T17"] shows=["run", "shipped"] tags=["hide-output"]
 full = {
@@ -253,13 +256,13 @@ least = papers.table("belief_table11_template_accuracy")
 least.pivot(index=["model", "dataset"], columns="statistic", values="acc1")
 
 # %% [markdown]
-# {numref}`fig-wording-sizes` has Table 17, as the paper's Figure 6: five manual templates, without examples and behind four of the same template.
+# {numref}`fig-wording-sizes` shows Table 17, as the paper's Figure 6: five manual templates, without examples and after four examples in the same template.
 #
 # ```{glue:figure} fig-wording-sizes
 # :name: fig-wording-sizes
 # :alt: Three panels, accuracy, stdev and Consist, with a row for each of eight models from small to large and a mark for each of two settings.
 #
-# With four examples larger models are more often right and move less; without, they are not steadier. Printed numbers alone.
+# With four examples, larger models are more often right and move less; without examples, they are not steadier. Printed numbers alone.
 # ```
 
 # %% covers=["BL-F6"] tags=["hide-input"]
@@ -268,6 +271,12 @@ sizes += ["Llama2-13B", "Phi3-medium", "Llama2-70B", "Llama3-70B"]
 columns = ["average_acc1", "fluctuation_stdev", "consist"]
 marks = printed.loc["manual", columns].stack().rename("estimate")
 marks = marks.reset_index().set_index("model").loc[sizes].reset_index()
+called = {
+    "average_acc1": "accuracy (Acc@1)", "consist": "agreement (Consist)",
+    "fluctuation_stdev": "standard deviation", "zero-shot": "no examples",
+    "4-template": "four examples",
+}  # fmt: skip
+marks = marks.replace({"metric": called, "setting": called})
 grid = sns.FacetGrid(marks, col="metric", sharex=False, height=3)
 look = {"hue": "setting", "palette": "colorblind", "jitter": False, "size": 7}
 grid.map_dataframe(sns.stripplot, x="estimate", y="model", **look)
@@ -276,11 +285,11 @@ figures.place(grid.figure, "fig-wording-sizes", marks)
 
 # %% [markdown]
 # **Slips.** Equation 1 sums $i \neq j$ over the number of unordered pairs; $i < j$ is meant. Table 17's Consist of Phi3-medium (.6167) and of
-# Llama2-70B (.0359), without examples, look misprinted. Table 11's mean (.1364 would be Table 3's for wwm, and is .1453 there) is a mean over
-# prompts, where Table 3 has one over pairs. Section 6.1 says that wwm beats large in all metrics; its Consist is lower. How the words of a
-# draw are shared the paper doesn't say.
+# Llama2-70B (.0359), without examples, look misprinted. The mean in Table 11 (.1453 for wwm; Table 3 has .1364) is over
+# prompts, in Table 3 over pairs. Section 6.1 says that wwm beats large in all metrics; its Consist is lower. The paper doesn't say how the words of a
+# draw are shared.
 #
-# **Claims.** One is decided here, on `lab:rich-1` alone: of two models that have read the same text the larger is steadier.
+# **Claims.** One is decided here, on `lab:rich-1` alone: of two models that read the same text, the larger one is steadier.
 
 # %%
 spread = pd.DataFrame(spread).rename_axis(columns=["model", "way"])
@@ -299,23 +308,34 @@ columns = ["claim", "model", "estimate", "low", "high", "verdict"]
 answers.words(verdicts[columns])
 
 # %% tags=["hide-input", "page-only"]
+gap = ends.query("way == 'one token'")
+gap = gap.pivot(index=["model", "relation"], columns="which", values="share")
+gap = (gap["best"] - gap["worst"]).rename("gap").reset_index()
+gap = stats.estimate(gap, ["model"], value="gap", bounds=None)
+other = gap.set_index("model")["estimate"].idxmax()
 holds = {
-    "best wording": (of_ends["best"] >= of_ends["average"]).all(),
-    "its worst": (of_ends["worst"] <= of_ends["average"]).all(),
+    "of every model": (gap["low"] > 0).all(),
+    "or even": other != shown,
 }
 figures.sentence(holds if sources else {})
+agree = table.xs("one token", level=1)["consist"]
 figures.findings(
     name_shown=figures.called(shown),
     best=its["best"],
     worst=its["worst"],
-    agree=of_shown["consist"],
+    name_other=figures.called(other),
+    best_other=of_ends.loc[other, "best"],
+    worst_other=of_ends.loc[other, "worst"],
+    agree=", ".join(
+        f"{share:.0%} ({figures.called(name)})" for name, share in agree.items()
+    ),
 )
 
 # %% [markdown]
 # ## What you have seen
 #
-# - An accuracy is one of a model *and* of a wording. Who reports the best of several on the facts that chose it reports luck, too.
-# - The paper's stdev is small because many relations are averaged. Within a relation words move much more: compare `spread`.
+# - An accuracy belongs to a model *and* a wording. A report of the best wording on the facts that chose it also reports luck.
+# - The paper's stdev is small because many relations are averaged. Within a relation, words move the accuracy much more: compare `spread`.
 #
 # Acc@1 and one Consist once more, from their definitions:
 
@@ -336,7 +356,7 @@ assert np.isclose(np.mean(agree), measures.consist(part)["consist"].loc[one])
 # ```{exercise}
 # :label: ex-wording-one
 # You ask each relation with one template, drawn by chance, and a colleague does the same. How far apart are your two accuracies, in half of
-# all cases? And if each pair had a template of its own?
+# all cases? And if each pair had its own template?
 # ```
 
 # %% [markdown]
@@ -356,7 +376,7 @@ for unit in ("template", "independent"):
 #
 # ```{exercise}
 # :label: ex-wording-own
-# Have your own words more agreement? Write a table with the columns `relation`, `group`, `template`, `manual` and `question`, and
+# Do your own words agree more? Write a table with the columns `relation`, `group`, `template`, `manual` and `question`, and
 # name it under `wordings`: `lke run params/mine.yaml` says what is wrong with it, line by line.
 # ```
 #

@@ -1,30 +1,34 @@
 # %% [markdown]
 # # What do four examples change: knowledge, form or copying?
 #
-# **Where the question doesn't hold the answer, {glue:text}`name_shown` finds {glue:text}`more:.0%` of T-REx's facts behind four examples
-# in the same words and next to none without examples; a rule without a model finds {glue:text}`rule:.0%`.**
+# **If the question doesn't contain the answer, {glue:text}`name_shown` finds {glue:text}`more:.0%` of T-REx's facts after four examples
+# in the same words and almost none without examples; a rule without a model finds {glue:text}`rule:.0%`.**
 #
 # ```{glue:figure} fig-contexts-marks
 # :name: fig-contexts-marks
 # :alt: A panel for each fact set with three rows, right answers, answers of one word and agreement, and in each a mark with an interval for each kind of examples; among the right answers one more, of a rule.
 #
-# Facts whose question doesn't hold their answer. *Alike*: how often two wordings get the same answer. Lines: 95 % over other relations.
+# Four examples of any kind move all three rows to the right, form most of all. Facts whose question doesn't contain their answer. *Alike*: how often two
+# wordings get the same answer. Lines: 95 % intervals over other relations.
 # ```
 #
-# A model that reads from left to right can't fill a blank in the middle of a sentence, so it is given a task: *predict the mask*. Four solved questions
-# show in which form to answer, which relation is meant, in which words, and sometimes the answer itself. Which of these helps?
+# A model that reads from left to right can't fill a blank in the middle of a sentence, so it gets a task: *predict the mask*. Four solved questions
+# show the form of an answer, the relation, the words, and sometimes the answer itself. Which of these helps? On the atlas, unlike T-REx, the model
+# finds more than the rule.
 #
-# Some questions hold their answer: "Parliament of Norway". The paper's facts are LAMA-UHN, without such ones; of T-REx's asked ones they are {glue:text}`echoes:.0%`,
-# and {glue:text}`echoed:.0%` of what is found without examples. Over all facts four examples bring {glue:text}`gained:.0f` points:
+# Some questions contain their answer: "Parliament of Norway". The paper's facts are LAMA-UHN, which has no such questions. In T-REx they are
+# {glue:text}`echoes:.0%` of the asked facts, and {glue:text}`echoed:.0%` of the facts that the model finds without examples. Over all facts four examples
+# bring {glue:text}`gained:.0f` points:
 # - {glue:text}`form:.0f` with examples of any relation, which show little but the form;
 # - {glue:text}`same_relation:.0f` more with examples of the same relation;
 # - {glue:text}`same_words:.0f` with the same words;
-# - {glue:text}`copied:.0f` where an example shows the answer, {glue:text}`easier:.0f` of these already with examples of any relation: those questions are easier.
+# - {glue:text}`copied:.0f` for questions whose answer an example shows; {glue:text}`easier:.0f` of these come already with examples of any relation, so such
+#   questions are easier.
 #
 # ## What the paper claims
 #
-# {cite:t}`zhao2024belief` put a question behind four kinds of examples (Sections 3 and 5.3, Table 4). In our words: with four examples models find more
-# facts, and more so the more the examples are like the question; they also answer in one word far more often; and questions instead of masks,
+# {cite:t}`zhao2024belief` put a question after four kinds of examples (Sections 3 and 5.3, Table 4). In our words: with four examples models find more
+# facts, and the more the examples are like the question, the more they find; they also answer in one word far more often; and questions instead of masks,
 # `qa`, change little once there are examples (Appendix D, Table 14).
 #
 # ## Parameters
@@ -42,7 +46,7 @@ others: list[str] = []  # more relations whose facts 4-random may show
 n_facts: int = 20  # pairs of each relation
 named: bool = False  # pairs with several names, by each of them
 sources: list[str] = []  # in results/, of the numbers; none: this run
-redrawn: list[str] = []  # in results/: the first, behind other examples
+redrawn: list[str] = []  # in results/: the first, after other examples
 seed: int = 0
 dtype: str = "float32"
 
@@ -88,9 +92,9 @@ words.counts(asked, texts)
 # %% [markdown]
 # ## Prompts
 #
-# The texts are those of the paper's appendix E, letter by letter: an instruction, solved questions, and one that is open behind `A:`.
-# "4-random" shows facts of any relation, "4-relation" of the asked one, "4-template" of the asked one in the asked words. The examples
-# are drawn once for a template, from facts that nobody asks. One pair, in all four ways, and as a question:
+# The texts are the paper's (appendix E), letter by letter: an instruction, solved questions, and an open question that ends with `A:`.
+# "4-random" shows facts of any relation, "4-relation" facts of the asked relation, "4-template" facts of the asked relation in the asked words. The examples
+# are drawn once for a template, from facts that are never asked. One pair, in all four ways, and as a question:
 
 # %% covers=["BL-X0", "BL-S2", "BL-S3", "BL-S4"]
 kinds = ["zero-shot", "4-random", "4-relation", "4-template"]
@@ -117,8 +121,8 @@ shown = pd.concat(shown, ignore_index=True)[[*by, "fact", "shown"]]
 # %% [markdown]
 # ## Scores
 #
-# The model goes on greedily, to the end of the line or for ten tokens. An output is right if a true name is in it, word by word and in any
-# inflection: "guitars" has *guitar*, "New" hasn't *New York*. `exact`: it is that name and nothing else. `shown`: the examples show it.
+# The model goes on greedily, to the end of the line or for ten tokens. An output is right if it contains a true name, word by word and in any
+# inflection: "guitars" contains *guitar*, "New" does not contain *New York*. `exact`: it is that name and nothing else. `shown`: the examples show it.
 # Some outputs are empty, which is wrong; {page}`42_belief_sure` counts them.
 
 # %% covers=["BL-S5", "BL-M7"]
@@ -153,8 +157,9 @@ answers.keep(ours, "answers.parquet")
 answers.words(said[["context", "subject", "text", "correct"]].head())
 
 # %% [markdown]
-# **Do they agree?** {term}`Consist` is the share of all two wordings of a pair whose outputs are alike: one holds the other. `inner` is that of two
-# wordings of one group, which paraphrase each other, `inter` of two groups. `across`, our yardstick, is that of two *subjects* in one wording.
+# **Do they agree?** {term}`Consist` is the share of all two wordings of a pair whose outputs are alike: one contains the other. `inner` is the share for two
+# wordings of one group, which paraphrase each other, `inter` for wordings of two groups. `across`, our yardstick, is the share for two *subjects* in one
+# wording.
 
 # %% covers=["BL-E1"]
 one = ["model", "instruction", "context", "draw", "relation"]
@@ -182,9 +187,10 @@ answers.words(answers.columns(found))
 # ## Answers
 #
 # A number for each relation, mean over its pairs, templates and draws of examples; then the mean over relations, with Student's t. `spread` is the standard
-# deviation over a relation's templates, without what luck adds to it; `best` the accuracy with its best template, chosen on half of the pairs and
-# counted on the others; examples are drawn for each template, so both hold the draw, too. *None in it*: no true object's name stands in the subject's.
-# From the facts to show, `rule` (`rule-word` elsewhere) says the object with most words in the subject's name, else the most frequent; `frequent` always that.
+# deviation over a relation's templates, without the part of luck; `best` the accuracy with its best template, chosen on half of the pairs and
+# counted on the others. Examples are drawn for each template, so both also contain the luck of the draw. *None in it*: the subject's name contains no true
+# object's name. `rule` (`rule-word` on other pages) names the object with most words in the subject's name, else the most frequent object of the facts to
+# show; `frequent` always names the most frequent one.
 
 # %% covers=["BL-T4"] shows=["run", "shipped"]
 per, one_fact = ["source", "model", "context"], ["source", "relation", "fact"]
@@ -218,9 +224,9 @@ table = table.rename({"spread": "spread (and draw)", "best": "best (and draw)"})
 table.xs(main, level="source").reindex(columns=order, level="context")
 
 # %% [markdown]
-# Of all prompts, the share that is right where a true object stands in the subject's name (True) and where none does; how many facts are left without
-# such ones (the paper: 27,106 of LAMA's 34,039, since it also leaves out people whose names hint at a country, which a model is
-# asked); and the last kind of examples minus each rule. `above`: in how many relations the model beats both rules; the fact set with most decides the claims.
+# First, the share of right prompts if the subject's name contains a true object (True) and if it contains none (False). Then how many facts the False part
+# has (in the paper 27,106 of LAMA's 34,039; it also leaves out people whose names hint at a country, which it asks a model). Then the last kind of
+# examples minus each rule. `above`: in how many relations the model beats both rules; the fact set with most such relations decides the claims.
 
 # %%
 mine = rows[(rows["source"] == main) & (rows["model"] == first)]
@@ -236,9 +242,9 @@ more = stats.estimate(more.reset_index(), cells, value="gap", bounds=None)
 stats.table(more, cells[:2], "minus").assign(above=above)
 
 # %% [markdown]
-# **How far it moves, and how much many templates find.** Range and standard deviation of the accuracy if each relation gets a template by chance, 50,000
-# times ({page}`40_belief_wording`); the average, the best template (`maximum`, on the pairs that it is chosen by) and any (`oracle`); and which
-# part of what is found (a fact in a template) the last kind of examples finds, too ({page}`44_belief_coverage`). One draw.
+# **How far the accuracy moves, and how much many templates find.** Range and standard deviation of the accuracy if each relation gets a template by chance,
+# 50,000 times ({page}`40_belief_wording`); the average, the best template (`maximum`, on the pairs that choose it) and any template (`oracle`); and the
+# share of the finds (a fact in a template) that the last kind of examples also finds ({page}`44_belief_coverage`). One draw.
 
 # %% covers=["BL-M2", "BL-M3", "BL-M4", "BL-T3", "BL-T7", "BL-T18", "BL-F2"] shows=["run", "shipped"]
 one_draw = masks[masks["draw"] == masks["draw"].min()]
@@ -252,9 +258,9 @@ columns = ["range", "stdev", "average", "maximum", "best elsewhere", "oracle"]
 pd.DataFrame(moved, [*columns, "found again"]).T.rename_axis(per).round(3)
 
 # %% [markdown]
-# **Where does it come from?** From one kind of examples to the next, one thing is added: the form of an answer, with "4-random"; which
-# relation is meant; and its words. All these steps are taken on questions of which no example shows the answer. What questions with a
-# shown answer gain more than these is put down to *copying* (the last row), so that a column sums to the gain of all questions.
+# **Which part of the examples helps?** Each kind of examples adds one thing to the kind before: the form of an answer, with "4-random"; the
+# relation; and its words. These steps are measured on questions whose answer no example shows. Questions with a
+# shown answer gain more; the difference counts as *copying* (the last row), so a column sums to the gain of all questions.
 
 
 # %%
@@ -288,7 +294,7 @@ added = [*(f"to {name}" for name in kinds[1:]), "copying"]
 stats.table(gain, "step", by_step[:2]).reindex(added)
 
 # %% [markdown]
-# **Masks or questions?** The templates that are questions, put with a mask behind them (`mp`), and alone (`qa`), as far as both were asked.
+# **Masks or questions?** The templates that are questions, with a mask after them (`mp`), and alone (`qa`), as far as both were asked.
 
 # %% covers=["BL-T14"] shows=["run", "shipped"]
 both = found.query("is_question and source not in @redrawn")
@@ -297,7 +303,7 @@ both.pivot_table(["correct", "one_word"], per, "instruction").round(3)
 # %% [markdown]
 # ## Figure
 #
-# In {numref}`fig-contexts-marks`, at the top, compare two rows: where the form jumps, do right answers follow?
+# In {numref}`fig-contexts-marks`, at the top, compare two rows: when the form jumps, do right answers follow?
 
 # %% tags=["hide-input"]
 titles = {"correct": "right", "one_word": "one word", "consist": "alike"}
@@ -308,7 +314,13 @@ drawn["asked"] += drawn["source"].map(figures.called).str.split(",").str[0]
 rank = {name: i for i, name in enumerate([main, *titles, *order])}.get
 by_rank = ["source", "measure", "context"]
 drawn = drawn.sort_values(by_rank, key=lambda column: column.map(rank))
-look = {"x": "panel", "hue": "context", "panel": "asked", "across": True}
+ways = {
+    "zero-shot": "none", "4-random": "any relation",
+    "4-relation": "same relation", "4-template": "same words",
+    "rule": "rule, no model", "frequent": "most frequent object",
+}  # fmt: skip
+drawn["examples shown"] = drawn["context"].replace(ways)
+look = {"x": "panel", "hue": "examples shown", "panel": "asked", "across": True}
 grid = figures.marks(drawn, **look, label="share", height=2.8, aspect=1.2)
 figures.place(grid.figure, "fig-contexts-marks", drawn)
 
@@ -322,9 +334,9 @@ four = papers.table("belief_table4_instruction_following")
 four.pivot(index=["metric", "setting"], columns="model", values="value")
 
 # %% [markdown]
-# **Claims** are about differences, relation by relation, over all facts; the last column has the other fact set. Behind examples each template has four
-# of its own, and most of the variance beyond luck over templates there is that of the draw{glue:text}`of_draw`. So two claims, on spread and on the best
-# template, take three draws. `BL-inner-above-inter` is decided without examples, where two empty outputs don't count as alike.
+# **Claims** are about differences, relation by relation, over all facts; the last column has the other fact set. Each template has four examples
+# of its own, and most of the variance over templates beyond luck comes from the draw of these examples{glue:text}`of_draw`. So two claims, on spread and on
+# the best template, take three draws. `BL-inner-above-inter` is decided without examples; there two empty outputs don't count as alike.
 
 # %%
 behind = pd.concat([masks[masks["source"] == main], anew])
@@ -395,11 +407,20 @@ found_in = masks.query("source == @main and context == @begin and correct")
 low = more[more["facts"] == "none in it"].groupby("source")["low"].min()
 beats = low[main] < 0 < low.drop(main).min()
 whole, drew, *_ = split.mean() if n_draws > 1 else [0, 0]
+moves_of = means.loc["none in it", "estimate"].unstack("context")
+moves_of = moves_of[moves_of.index.isin(titles, level="measure")]
+moves_of = moves_of.reindex(columns=kinds).dropna(axis=1)
+moves_of = moves_of.sub(moves_of[begin], axis=0)
+most = moves_of[last].groupby("source").idxmax().str[-1]
 holds = {
+    "move all three rows to the right": (
+        (moves_of.drop(columns=begin) > 0).all(axis=None)
+    ),
+    "form most of all": most.eq("one_word").all(),
     "in the same words": last == "4-template",
-    "next to none": at[begin] < 0.01,
+    "almost none": at[begin] < 0.01,
     "finds more than without": (ends[last] > ends[begin]).all(),
-    "nearly all stands in the question": found_in["echo"].mean() > 0.9,
+    "nearly all is in the question": found_in["echo"].mean() > 0.9,
     "beats both rules on the atlas alone": beats,
     "mostly the form": points.idxmax() == "to 4-random",
     "these questions are easier": easier[main, first] > 0,
@@ -428,9 +449,9 @@ figures.findings(
 # %% [markdown]
 # ## What you have seen
 #
-# - Without examples much of what is measured is whether the model understands the task: nearly all that it finds stands in the question.
-# - Examples that show the form alone help most. What others add is in part copied, which the paper doesn't tell apart.
-# - Behind four it isn't shown to find more of T-REx than a rule without a model; on the atlas it does.
+# - Without examples we mostly measure whether the model understands the task: nearly all answers that it finds are in the question.
+# - Examples that show the form alone help most. A part of what other examples add is copied, which the paper doesn't distinguish.
+# - After four examples the model isn't shown to find more of T-REx than a rule without a model; on the atlas it finds more.
 #
 # ## Try it
 #
@@ -440,5 +461,5 @@ figures.findings(
 # ```
 # ````{solution} ex-contexts-known
 # :class: dropdown
-# That isn't said: it may have other facts right than the rules. Count its right answers among those that `rule-word`, in `cues`, has wrong.
+# That does not follow: it may have other facts right than the rules. Count its right answers among the facts that `rule-word`, in `cues`, has wrong.
 # ````

@@ -1,26 +1,29 @@
 # %% [markdown]
-# # Is it right as often as it is sure?
+# # Is a model right as often as it is sure?
 #
-# **{glue:text}`name_shown`, {glue:text}`name_way`, is on average {glue:text}`sure:.0%` sure of what it says and right {glue:text}`right:.0%` of
-# the time, while a model that fills blanks ({glue:text}`name_masked`) is {glue:text}`masked_sure:.0%` sure and right
-# {glue:text}`masked_right:.0%` of the time.**
+# **{glue:text}`name_way` {glue:text}`name_shown` is about as sure as it is right, with a mean confidence of {glue:text}`sure:.0%` and an accuracy of
+# {glue:text}`right:.0%`, but {glue:text}`name_masked` is surer than right, {glue:text}`masked_sure:.0%` against {glue:text}`masked_right:.0%`.**
 #
 # ```{glue:figure} fig-sure-bins
 # :name: fig-sure-bins
 # :alt: A panel for each way of asking, with ten marks for each model at its mean confidence and its accuracy, and a grey diagonal.
 #
-# Above the grey line a model is more often right than it is sure, below it surer than right (the paper's Figures 1 and 5). A mark is a
-# tenth of the prompts, from the least to the most sure.
+# The marks of {glue:text}`name_shown` after four examples are near the grey line, on which a model is as sure as it is right; the marks of
+# {glue:text}`name_masked` are below it: surer than right (the paper's Figures 1 and 5). A mark is a tenth of the prompts, from the least to the most sure.
 # ```
 #
-# A model that is sure of what is wrong is worse than one that hesitates. At a mask, confidence is the probability of the likeliest token. A
-# model that writes has no such place: we let it answer a hundred times, by chance, and count how often it says what it says first.
+# A model that is sure of a wrong answer is worse than a model that hesitates. At a mask, confidence is the probability of the likeliest token. A
+# model that writes has no such place: we let it answer a hundred times, by chance, and count how often it repeats its first answer.
+#
+# These are few answers: {glue:text}`n` of {glue:text}`name_shown`, of which {glue:text}`n_right` are right. Confidence minus accuracy is
+# {glue:text}`surplus`. A right answer has more confidence than a wrong one with an AUROC of {glue:text}`auroc` over facts. The lab's
+# decoder in the last panel has {glue:text}`n_own` answers, too few to say on which side of the line it is.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`zhao2024belief` (Sections 2.4, 3.3, 5.2 and 6.2): BERTs are much surer than right, Llama2 and Llama3 less sure than right, in all four
-# kinds of examples ({page}`41_belief_contexts`), Phi3 surer; and the more tokens an answer has, the surer the model is.
+# {cite:t}`zhao2024belief` (Sections 2.4, 3.3, 5.2 and 6.2): in all four kinds of examples ({page}`41_belief_contexts`) BERTs are much surer than right,
+# Llama2 and Llama3 less sure than right, and Phi3 surer; and the more tokens an answer has, the surer the model is.
 
 # %% [markdown]
 # ## Parameters
@@ -72,7 +75,7 @@ print(f"{len(true)} pairs of {len(sample)} relations")
 # %% [markdown]
 # ## Prompts
 #
-# A hundred samples are dear, so each pair is asked with one template, drawn by chance, and behind each kind of examples with the same one. A
+# A hundred samples take long, so each pair is asked with one template, drawn by chance, and with the same one after each kind of examples. A
 # model of the lab never saw a mask: it gets a sentence up to its blank (`none`), and ends with a full stop.
 
 # %%
@@ -104,8 +107,8 @@ print(first.context + " ____")
 # %% [markdown]
 # ## Scores
 #
-# First greedily, then by chance from the whole vocabulary, at temperature 1. `confidence` is the share of the samples that are alike with the
-# greedy output: one of both holds the other. `correct`: a true name is in the greedy output.
+# First greedily, then by chance from the whole vocabulary, at temperature 1. `confidence` is the share of the samples that are like the
+# greedy output: one of the two contains the other. `correct`: a true name is in the greedy output.
 
 
 # %% covers=["BL-S6"]
@@ -148,15 +151,22 @@ answers.words(answers.columns(found))
 # %% [markdown]
 # ## Answers
 #
-# The prompts are put in order of their confidence and divided into ten groups of one size; then
+# The prompts are put in order of their confidence and divided into ten groups of equal size; then
 #
 # $$\text{Overconf} = \frac{1}{10} \sum_{i=1}^{10} \left(\text{confidence}_i - \text{accuracy}_i\right).$$
 #
-# Where ten divides the number of prompts, that is mean confidence minus mean accuracy (else the surest groups have one more): above 0 the model is surer
-# than right. Groups that are too sure and groups that are not sure enough cancel, so `gap`, ours, is the mean of the absolute differences. `auroc` says whether a right answer has more confidence than a wrong
-# one: 1 always, 0.5 as by chance (rank sums). `surplus` is confidence minus accuracy, mean over relations, with an interval for others.
+# If ten divides the number of prompts, Overconf is mean confidence minus mean accuracy (else the surest groups have one more). Above 0 the model is surer
+# than right. Groups that are too sure and groups that are not sure enough cancel, so `gap`, ours, is the mean of the absolute differences. `auroc` says
+# how often a right answer has more confidence than a wrong one: 1 always, 0.5 as by chance (rank sums). `surplus` is confidence minus accuracy, mean over
+# relations, with an interval over other relations.
+
 
 # %% covers=["BL-E2"]
+def auroc(sure: pd.Series, right: pd.Series) -> float:
+    above = sure.rank()[right].mean() - (right.sum() + 1) / 2
+    return above / (~right).sum()
+
+
 unit = ["source", "model", "context"]
 rows, tenths = {}, {}
 for of, part in found.groupby(unit, sort=False):
@@ -166,18 +176,18 @@ for of, part in found.groupby(unit, sort=False):
         row |= measures.overconf(sure, right).to_dict()
         tenths[of] = measures.calibration(sure, right)
     if right.nunique() == 2:
-        above = sure.rank()[right].mean() - (right.sum() + 1) / 2
-        row["auroc"] = above / (~right).sum()
+        row["auroc"] = auroc(sure, right)
     rows[of] = row
 table = pd.DataFrame(rows).T.rename_axis(unit)
 surplus = found.assign(surplus=found["confidence"] - found["correct"])
 surplus = stats.estimate(surplus, unit, value="surplus", bounds=None)
 text = surplus.set_index(unit).apply(stats.said, axis=1)
-table.round(3).astype({"prompts": int}).assign(surplus=text)
+shown_in = table.round(3).astype({"prompts": int}).assign(surplus=text)
+shown_in.rename(figures.called, level="model").droplevel("source")
 
 # %% [markdown]
-# **Is there an answer at all?** An output whose first token is its end is empty: it is wrong, and like no sample, by definition. How many are, and how sure
-# and right the others are:
+# **Is there an answer at all?** An output whose first token is its end is empty: by definition it is wrong, and like no sample. The table has the share of
+# empty outputs, and how sure and right the others are:
 
 # %%
 written = found.dropna(subset="n_tokens")
@@ -185,7 +195,8 @@ written = written.assign(empty=written["n_tokens"] == 1)
 empty = stats.estimate(written, unit, value="empty").set_index(unit)
 others = written[~written["empty"]].groupby(unit, sort=False)
 others = others.agg(right=("correct", "mean"), sure=("confidence", "mean"))
-others.round(3).assign(empty=empty.apply(stats.said, axis=1))
+others = others.round(3).assign(empty=empty.apply(stats.said, axis=1))
+others.rename(figures.called, level="model").droplevel("source")
 
 # %% [markdown]
 # **How long is the answer?** Here confidence is the exact probability of the whole output, its end included, and outputs are divided by
@@ -206,32 +217,38 @@ if len(gaps):
     at = stats.estimate(gaps, [*unit, "tokens"], **how)
     at = at.set_index([*unit, "tokens"])
     by_length = by_length.join(at[["low", "high"]])
-by_length.round(3)
+by_length.round(3).rename(figures.called, level="model").droplevel("source")
 
 # %% [markdown]
 # ## Figure
 #
-# In {numref}`fig-sure-bins`, at the top, follow one colour from left to right: does it rise with the grey line, that is, are surer answers more
-# often right?
+# In {numref}`fig-sure-bins`, at the top, follow one colour from left to right: does it rise with the grey line? Then surer answers are more often right.
 
 # %% covers=["BL-F1", "BL-F5"] tags=["hide-input"]
 dots = pd.concat(tenths, names=unit).reset_index()
 dots["asked"] = dots["model"].map(figures.called)
-look = {"hue": "asked", "palette": "colorblind", "height": 2.6}
-grid = sns.FacetGrid(dots, col="context", col_wrap=2, **look)
-grid.map_dataframe(sns.lineplot, x="confidence", y="accuracy", marker="o")
+panels = {
+    "4-template": "after four examples", "zero-shot": "no examples",
+    "one mask": "filling one mask", "none": "continuing a sentence",
+}  # fmt: skip
+dots["way"] = dots["context"].replace(panels)
+order = [name for name in panels.values() if name in set(dots["way"])]
+look = {"hue": "asked", "palette": "colorblind", "height": 2.8}
+grid = sns.FacetGrid(dots, col="way", col_wrap=2, col_order=order, **look)
+grid.map_dataframe(sns.scatterplot, x="confidence", y="accuracy", s=40)
 for ax in grid.axes.flat:
     ax.plot([0, 1], [0, 1], color="grey", ls="--", zorder=0)
-grid.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xticks=[0, 0.5, 1])
-grid.set_titles("{col_name}")
+grid.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), xticks=[0, 0.25, 0.5, 0.75, 1])
+grid.set(xticklabels=["0", "", "0.5", "", "1"]).set_titles("{col_name}")
 grid.set_axis_labels("mean confidence", "accuracy").add_legend(title="")
+grid.figure.subplots_adjust(wspace=0.15, hspace=0.2)
 figures.place(grid.figure, "fig-sure-bins", dots)
 
 # %% [markdown]
 # ## Paper and ours
 #
 # **Numbers.** Models and facts differ, so no number is comparable with ours. Table 16 has Overconf of the models of Figures 1 and 5, whose curves
-# have no numbers. By 1 to 5 tokens Llama3-8B, behind four examples in the same words, has -.1030, -.0906, -.0297, -.0546 and .0573
+# have no numbers. For answers of 1 to 5 tokens, Llama3-8B after four examples in the same words has -.1030, -.0906, -.0297, -.0546 and .0573
 # (Section 6.2): longer answers are surer *compared with how often they are right*.
 
 # %% tags=["hide-output"]
@@ -241,11 +258,11 @@ printed.pivot(index=["model", "setting"], columns="metric", values="value")
 
 # %% [markdown]
 # **Slips.** Equation 2 weighs a group by its size over the number of groups, which would grow with the data; the mean is meant. Overconf of Llama2 and
-# Llama3 without examples differs most between Table 3 and Table 16, which we take. Which samples count as the same is said, how they are drawn is
-# not: at temperature 1, with no part of the vocabulary left out, is our reading.
+# Llama3 without examples differs most between Table 3 and Table 16; we take Table 16. The paper says which samples count as the same, and not how they are
+# drawn: our reading is at temperature 1, with no part of the vocabulary left out.
 #
-# **Claims.** One, decided on the answers of {page}`40_belief_wording`, relation by relation: that a masked model is surer than right. Half of
-# those facts no text told; the first line has those that it told.
+# **Claims.** One, decided on the answers of {page}`40_belief_wording`, relation by relation: that a masked model is surer than right. Half of these
+# facts are in no text; the first line has the other half.
 
 # %%
 over = {
@@ -256,7 +273,7 @@ over = {
 over = pd.Series(over, name="gap").rename_axis("relation").reset_index()
 over = stats.estimate(over, value="gap", bounds=None)
 told = bert.loc[bert["state"] == "planted", ["confidence", "correct"]]
-print("told: sure {:.2f}, right {:.2f}".format(*told.mean()))
+print("stated facts: sure {:.2f}, right {:.2f}".format(*told.mean()))
 verdicts = answers.verdicts({"BL-masked-overconfident": over})
 columns = ["claim", "model", "estimate", "low", "high", "verdict"]
 answers.words(verdicts[columns])
@@ -272,7 +289,8 @@ if sources:  # of a few questions these need not hold
     holds = {
         "in each of ten": (every["confidence"] > every["accuracy"]).all(),
         "also on told": told["confidence"].mean() > told["correct"].mean(),
-        "about as often": abs(of["sure"] - of["right"]) < 0.03,
+        "about as sure as it is right": abs(of["sure"] - of["right"]) < 0.03,
+        "surer than right": over["low"].iloc[0] > 0,
         "nearly always": of["auroc"] > 0.9,
         "the shortest less": at["high"].iloc[0] < 0,
         "the next two not shown": (at["low"].iloc[1:3] < 0).all(),
@@ -280,12 +298,28 @@ if sources:  # of a few questions these need not hold
         "about half is empty": 0.4 < empty["estimate"].max() < 0.6,
     }
 figures.sentence(holds)
-ways = {"4-template": "behind four examples", "none": "alone"}
+alone = found[(found[unit] == [main, shown, way]).all(axis=1)]
+rng = np.random.default_rng(seed)
+again = [
+    alone.sample(frac=1, replace=True, random_state=rng, ignore_index=True)
+    for _ in range(1000)
+]
+again = [auroc(each["confidence"], each["correct"]) for each in again]
+low, high = pd.Series(again).quantile([0.025, 0.975])
+area = {"estimate": of["auroc"], "low": low, "high": high}
+area = stats.said(pd.Series(area))
+row = surplus[(surplus[unit] == [main, shown, way]).all(axis=1)]
+ways = {"4-template": "After four examples", "none": "Up to its blank,"}
 figures.findings(
     name_shown=figures.called(shown),
-    effect=f"right answers are the surer ones: AUROC {of['auroc']:.2f}",
+    effect=f"right answers are the surer ones: AUROC {area}",
     asked=f"{figures.called(shown)}, {figures.called(main)}",
-    name_way=ways.get(way, way),
+    name_way=ways.get(way, f"With {way},"),
+    n=len(alone),
+    n_right=int(alone["correct"].sum()),
+    n_own=len(mine),
+    surplus=stats.said(row, percent=True),
+    auroc=area,
     sure=of["sure"],
     right=of["right"],
     name_masked=figures.called(bert["model"].iloc[0]),
@@ -296,13 +330,14 @@ figures.findings(
 # %% [markdown]
 # ## What you have seen
 #
-# - Behind four examples the real model is about as often right as it is sure, and a right answer has nearly always more confidence
+# - After four examples the real model is about as often right as it is sure, and a right answer nearly always has more confidence
 #   than a wrong one (`auroc`). Without examples about half of its outputs are empty, and the others are neither sure nor right.
-# - Its shortest answers are less sure than right. That longer ones are surer, as in the paper, the next two lengths don't show; of the longest none is right.
-# - The masked model is surer than right in each of ten groups, as the paper's are, also on facts that its text tells.
-# - Overconf near 0 may be two mistakes that cancel: `gap` sees them.
+# - Its shortest answers are less sure than right. In the paper longer answers are surer; the next two lengths don't show that, and none of the longest
+#   is right.
+# - The masked model is surer than right in each of ten groups, as the paper's models are, also on facts that its text states.
+# - Overconf near 0 may be two mistakes that cancel: `gap` shows them.
 #
-# Overconf once more: where ten divides the number of prompts, it is one subtraction.
+# Overconf once more: if ten divides the number of prompts, it is one subtraction.
 
 # %%
 part = ours.iloc[: len(ours) // 10 * 10]
@@ -316,7 +351,7 @@ if len(part):
 #
 # ```{exercise}
 # :label: ex-sure-half
-# You let the model answer only where it is surest, in half of the cases. How often is it right there, and how often in the other half?
+# You let the model answer only the half of the questions of which it is surest. How often is it right in this half, and how often in the other half?
 # ```
 
 # %% [markdown]

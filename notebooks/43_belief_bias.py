@@ -1,33 +1,36 @@
 # %% [markdown]
-# # What does a template say about nobody?
+# # Which answers does a model prefer when the question has no subject?
 #
-# **Asked about nobody, the model ({glue:text}`name_shown`) deals its answers out with a bias level of {glue:text}`single:.2f` in one
-# wording and of {glue:text}`multi:.2f` in the mean of all, which is about as uneven as what its text has told ({glue:text}`told:.2f`).**
+# **Without a subject a model still prefers some answers, even if its text states all about equally often: a bias level
+# of {glue:text}`by_model`.**
 #
 # ```{glue:figure} fig-bias
 # :name: fig-bias
-# :alt: A panel for each model with a row for each relation and three marks in it, for one template, for the mean of all templates and for what the text told.
+# :alt: A panel for each model with a row for each relation and three marks in it, for one template, for the mean of all templates and for the text.
 #
-# The mark of one template is to the right of that of all templates' mean in each row, which is arithmetic; what to see is whether
-# the second follows the third. Bias level by relation: 0 where all objects are equally likely, 1 where there is only one. Lines
-# of one template: from the least biased to the most.
+# The mean of all templates is mostly right of the text in the upper rows, whose text is even, and left of it in the lower rows, whose text is uneven. Bias
+# level by relation: 0 if all objects are equally likely, 1 if one object has it all. The line of one template goes from the least biased template to the most
+# biased one.
 # ```
 #
-# "? plays the ..." asks about nobody. A model answers all the same, and what it says then it also says, in part, where it is
-# asked about somebody. In the lab we can ask whether this is a fault of the words or the frequency of the objects.
+# "? plays the ..." asks about nobody. A model answers all the same, and a part of this answer is also in its answer about somebody. In the lab we can ask
+# whether this is a fault of the words or the frequency of the objects. The numbers above are for the mean of all templates against the text, in the half of
+# the relations with the more even text. If the text is uneven, the model is less uneven than the text: {glue:text}`uneven`. Over all relations the two are
+# about as uneven: {glue:text}`over_all`. A single template is more biased than the mean of all: {glue:text}`single`. That it is more biased is
+# arithmetic; how much more is a finding.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`zhao2024belief` put "N/A", nothing and "?" in the subject's place, and average what a masked model then holds likely
+# {cite:t}`zhao2024belief` put "N/A", nothing and "?" in the subject's place, and average the probabilities that a masked model then gives
 # (Section 5.4). The {term}`bias level` compares the entropy $H$ of this distribution over the relation's objects with the
-# greatest that it could have:
+# greatest possible entropy:
 #
 # $$\mathrm{bias\ level} = 1 - \frac{H}{\log n}, \qquad n = \text{objects of one token}$$
 #
 # *Single* is the mean over templates of their bias levels; *multi* is the bias level of the mean distribution. The paper finds
-# that many prompts lower the bias. It cannot be otherwise: entropy is concave, so that the mean of distributions is at least
-# as even as they are on average. A finding would be how far it falls, and what is left.
+# that many prompts lower the bias. It cannot be otherwise: entropy is concave, so the mean of distributions is at least
+# as even as they are on average. How far the bias falls, and how much remains, would be a finding.
 
 # %% [markdown]
 # ## Parameters
@@ -59,7 +62,7 @@ figures.style()
 # ## Facts
 #
 # One mask has room for one token, so the candidates are a relation's objects of one token, for all models here. A relation
-# with too few of them is left out.
+# with too few such objects is left out.
 
 # %%
 every = {"n_shots": 0, "n_facts": None, "n_options": 2, "seed": seed}
@@ -76,8 +79,8 @@ pd.DataFrame(objects, ["one token", "objects"])
 # %% [markdown]
 # ## Prompts
 #
-# Each template with each of the three subjects that are nobody. A model that fills blanks gets all templates, with a full stop; one
-# that reads from left to right those that end with their blank.
+# Each template with each of the three subjects that are nobody. A model that fills blanks gets all templates, with a full stop; a model
+# that reads from left to right gets the templates that end with their blank.
 
 # %%
 kinds = {answers.opened(name, dtype).kind for name in models}
@@ -93,8 +96,8 @@ for (kind, _, number), some in list(questions.items())[:2]:
 # ## Scores
 #
 # At one mask, or as the next token: the log-probability of each object, in nats over the whole vocabulary. From these come the
-# probabilities $p$ among the objects, averaged over the three subjects: a row for each object of a template. What this run asks are a
-# few relations, which show the machine at work; the numbers of the page come from a longer run over all, whose $p$ the few must meet.
+# probabilities $p$ among the objects, averaged over the three subjects: a row for each object of a template. This run asks a
+# few relations, which show the machine at work; the numbers of the page come from a longer run over all relations, and the few $p$ must agree with it.
 
 
 # %%
@@ -124,11 +127,11 @@ answers.words(answers.columns(nobody))
 # %% [markdown]
 # ## Answers
 #
-# For each model and relation there is $p$, an array (template, object), and `text`: how often what the model has read names each of
+# For each model and relation there is $p$, an array (template, object), and `text`: how often the model's text states each of
 # the objects in this relation, as shares. The bias level of these shares is `told`.
 #
-# A bias level says how uneven a distribution is, and not which objects it favours. For that there is a distance, the share of
-# probability that would have to be moved to get from one distribution to the other (total variation, between 0 and 1):
+# A bias level says how uneven a distribution is, and not which objects it favours. For that we use a distance: the share of
+# probability that has to move to turn one distribution into the other (total variation, between 0 and 1):
 #
 # $$\mathrm{distance}(p, q) = \tfrac{1}{2} \sum_{o} |p(o) - q(o)|$$
 
@@ -171,33 +174,38 @@ levels = pd.DataFrame(rows)
 shown = levels["model"].iloc[0]  # at the top of the page
 
 # %% [markdown]
-# The means over relations, with 95 % intervals over other relations (Student's t). Read the three bias levels first. Then the three
-# distances from what the text has told: is one template nearer to it than an even split of all objects is? And is the mean of all
-# templates?
+# The means over relations, with 95 % intervals over other relations (Student's t). Read the three bias levels first. Then read the three
+# distances from the text: is one template nearer to the text than an even split of all objects? Is the mean of all templates nearer?
 
 # %%
 columns = ["single", "multi", "told", "single_away", "multi_away", "even_away"]
 long = levels.melt(["model", "relation"], columns, "what", "value")
 means = stats.estimate(long, ["model", "what"], value="value")
-stats.table(means, "what", "model").reindex(columns)
+called = {
+    "single": "bias, one template", "multi": "bias, mean of all",
+    "told": "bias, text", "single_away": "distance, one template",
+    "multi_away": "distance, mean of all", "even_away": "distance, even split",
+}  # fmt: skip
+shown_in = stats.table(means, "what", "model").reindex(columns)
+shown_in.rename(called).rename(columns=figures.called)
 
 # %% [markdown]
-# The same in two halves of the relations: those in which the text tells some objects far more often than others, and those in which
-# it tells all about as often.
+# The same in two halves of the relations: in one the text states some objects far more often than others, in the other
+# it states all objects about as often.
 
 # %%
 skewed = levels["told"] > levels["told"].median()
 halves = levels.assign(text=skewed.map({True: "uneven", False: "even"}))
 halves = halves.groupby(["model", "text"], sort=False)[columns].mean()
-halves.round(2)
+halves.round(2).rename(columns=called).rename(figures.called, level="model")
 
 # %% [markdown]
 # ## Figure
 #
-# In {numref}`fig-bias`, at the top, the relations whose text is most uneven are at the bottom.
+# In {numref}`fig-bias`, at the top, the relations with the most uneven text are at the bottom.
 
 # %% covers=["BL-X1", "BL-E3"] shows=["run", "shipped"] tags=["hide-input"]
-of = {"single": "one template", "multi": "mean of all", "told": "what was told"}
+of = {"single": "one template", "multi": "mean of all", "told": "its text"}
 unit = ["model", "relation", "low", "high"]
 marks = levels.melt(unit, list(of), "distribution", "estimate")
 marks.loc[marks["distribution"] != "single", ["low", "high"]] = np.nan
@@ -207,16 +215,16 @@ marks["relation"] = pd.Categorical(marks["relation"], order)
 marks = marks.sort_values("relation", kind="stable").astype({"relation": str})
 marks["panel"] = marks["model"].map(figures.called)
 look = {"x": "relation", "hue": "distribution", "panel": "panel"}
-size = {"label": "bias level", "height": 5, "aspect": 0.9}
+size = {"label": "bias level", "height": 6.5, "aspect": 0.7}
 grid = figures.marks(marks, **look, **size, across=True)
 figures.place(grid.figure, "fig-bias", marks)
 
 # %% [markdown]
 # ## Paper and ours
 #
-# Printed for BERT large with whole-word masking on 41 real relations, ours for a small model on invented ones: not comparable. No real
-# masked model can be had without the hub. The paper's example: one template of *instance of* gives "science" 52.79 %, and the mean
-# over its templates 8.30 %. **Claims.** None is tested, since the only one that the paper makes is arithmetic.
+# The printed numbers are for BERT large with whole-word masking on 41 real relations, ours for a small model on invented ones: not comparable. A real
+# masked model would have to come from the hub. The paper's example: one template of *instance of* gives "science" 52.79 %, and the mean
+# over its templates 8.30 %. **Claims.** None is tested, since the paper's only claim is arithmetic.
 
 # %% covers=["BL-X1"] shows=["run", "shipped"]
 printed = papers.table("intext_numbers").set_index("quantity")["value"]
@@ -232,30 +240,58 @@ beside = [
 pd.DataFrame(beside, columns=["bias level", "paper", "ours"]).round(3)
 
 # %% tags=["hide-input", "page-only"]
-its, even = mean[shown], halves.reindex([(shown, "even")]).iloc[0]
+its = mean[shown]
 away = [its[f"{of}_away"] for of in ("multi", "even", "single")]
+of_each = mean.unstack()
+even = halves.xs("even", level="text")
+uneven = halves.query("text == 'uneven'").droplevel("text")
+right = (levels["multi"] > levels["told"]).groupby(
+    [levels["model"], levels["told"] > levels["told"].median()]
+)
+right = right.mean().unstack().reindex(columns=[False, True])  # text uneven
 holds = {
-    "in each row": (levels["multi"] <= levels["single"] + 1e-12).all(),
-    "of the mean of all": its["single"] > 1.3 * its["multi"],
-    "about as uneven": abs(its["multi"] - its["told"]) < 0.03,
-    "nearer": away[0] < away[1] < away[2],
-    "beyond": even["multi"] > 1.5 * even["told"],
+    "still prefers some answers": (even["multi"] > 1.3 * even["told"]).all(),
+    "mostly right": (right[False] > 0.7).all(),
+    "and left": (right[True] < 0.3).all(),
+    "the model is less uneven": (uneven["multi"] < uneven["told"]).all(),
+    "about as uneven": (
+        (of_each["multi"] - of_each["told"]).abs().max() < 0.03
+    ),
+    "is more biased": (levels["multi"] <= levels["single"] + 1e-12).all(),
+    "a single template is further": (
+        (of_each["even_away"] < of_each["single_away"]).all()
+    ),
+    "the mean of all is nearer": away[0] < away[1] < away[2],
 }
 figures.sentence(holds)
+
+
+def against(frame: pd.DataFrame) -> str:
+    """The bias of the mean of all templates and of the text, by model."""
+    return " and ".join(
+        f"{row['multi']:.2f} against {row['told']:.2f} ({figures.called(name)})"
+        for name, row in frame.iterrows()
+    )
+
+
 figures.findings(
     name_shown=figures.called(shown),
-    single=mean[shown, "single"],
-    multi=mean[shown, "multi"],
-    told=mean[shown, "told"],
+    by_model=against(even),
+    uneven=against(uneven),
+    over_all=against(of_each.reindex(even.index)),
+    single=" and ".join(
+        f"{level:.2f} ({figures.called(name)})"
+        for name, level in of_each["single"].reindex(even.index).items()
+    ),
 )
 
 # %% [markdown]
 # ## What you have seen
 #
-# - That many templates are less biased than one is arithmetic. How much less says how far the templates disagree.
-# - What is left in the mean is about as uneven as the text, and not quite on the same objects. A single template is further from
-#   the text than an even split of all objects is; the mean of all is nearer.
-# - Where the text tells all objects about as often, templates favour some all the same: there the bias is the words' own.
+# - That many templates are less biased than one is arithmetic. How much less shows how far the templates disagree.
+# - Over all relations, the mean of all templates is about as uneven as the text, and not quite on the same objects. A single template is further from
+#   the text than an even split of all objects; the mean of all templates is nearer in {glue:text}`name_shown`, and not in the decoder.
+# - If the text states all objects about as often, templates favour some all the same: there the bias comes from the words.
 #
 # The difference between the two levels is the templates' Jensen-Shannon divergence: the mean divergence (KL) of a template's distribution
 # from the mean of all, in units of $\log n$. Once more, with scipy:
@@ -273,8 +309,8 @@ for p, _ in said.values():
 #
 # ```{exercise}
 # :label: ex-bias-dealt
-# Suppose that every template had its favourites, but each its own: deal its probabilities out to the objects anew, for each template
-# apart. The single level stays what it is. What becomes of the other, and what does the difference from ours say?
+# Suppose that every template had favourites of its own: for each template separately, give its probabilities to other objects at
+# random. The single level stays the same. What happens to the other level, and what does the difference from ours say?
 # ```
 
 # %% [markdown]
@@ -292,8 +328,8 @@ print(levels.groupby("model", sort=False)[["single", "multi"]].mean().round(3))
 dealt.round(3)
 
 # %% [markdown]
-# The mean of so many templates would be nearly even. It is not, because the templates favour the same objects. A user who takes the mean over
-# prompts gets rid of what is a template's own, and keeps what all have in common.
+# The mean of so many templates would be nearly even. It is not, because the templates favour the same objects. A mean over prompts removes the
+# favourites of one template, and keeps the favourites of all.
 #
 # ````{solution-end}
 # ````

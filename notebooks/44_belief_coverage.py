@@ -1,27 +1,26 @@
 # %% [markdown]
 # # How much more do many prompts find, and how much of it is luck?
 #
-# **Asked with all its prompts, {glue:text}`name_first` gets {glue:text}`any_told:.0%` of the told facts right at least once, against
-# {glue:text}`average_told:.0%` with one of them, and so it does {glue:text}`any_never:.0%` of the facts that no text ever told.**
+# **At least one of many prompts finds {glue:text}`told_low:.0%` to {glue:text}`told_high:.0%` of the facts that a text states, but also
+# {glue:text}`never_low:.0%` to {glue:text}`never_high:.0%` of the facts that it never states.**
 #
 # ```{glue:figure} fig-coverage-told
 # :name: fig-coverage-told
-# :alt: A panel for each model with four rows, average, majority, best template and any prompt, and in each a mark for told and for never told facts and one for luck.
+# :alt: A panel for each model with four rows, one prompt, a majority, the best template and any prompt, and in each a mark for stated and for never stated facts and one for luck.
 #
-# From one prompt to any prompt the marks move right, and so do the marks of luck and of facts that were never told. Lines: 95 % over other
-# relations.
+# From one prompt to any prompt the marks of stated facts move right, and so do the marks of luck and of facts that were never stated. Lines: 95 %
+# intervals over other relations.
 # ```
 #
-# If one prompt misses a fact, another may find it. But each further prompt is a further guess as well. In the lab we can count what is found
-# without any telling. Of another model, {glue:text}`name_second`, the three numbers are {glue:text}`second_told:.0%`,
-# {glue:text}`second_average:.0%` and {glue:text}`second_never:.0%`. A real one is on {page}`41_belief_contexts`.
+# If one prompt misses a fact, another may find it. But each further prompt is also a further guess. In the lab we can count the facts that a model finds
+# and never read. One prompt finds on average {glue:text}`average` of the stated facts. {Page}`41_belief_contexts` has a real model.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`zhao2024belief` (Section 7) compare the accuracy of an average prompt, of the best template of each relation (*maximum*), and
-# the share of pairs that any of about 260 prompts finds (*oracle*). In our words: a single prompt underestimates what a model knows, by
-# half and more for BERTs. And models do not know the same: two of a kind share about two thirds of what they find, a BERT and a larger
+# {cite:t}`zhao2024belief` (Section 7) compare the accuracy of an average prompt, the accuracy of the best template of each relation (*maximum*), and
+# the share of pairs that any of about 260 prompts finds (*oracle*). In our words: a single prompt underestimates a model's knowledge, by
+# half and more for BERTs. And models know different facts: two models of one kind share about two thirds of the facts that they find, a BERT and a larger
 # language model less than half (Figure 2).
 
 # %% [markdown]
@@ -50,8 +49,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# All that the run of {page}`40_belief_wording` asked: pairs whose object is one token. *Told* are those that the text always tells as they are,
-# *never told* those that no text has; *all* has also those that it tells wrongly, or now this way, now another.
+# All pairs that the run of {page}`40_belief_wording` asked and whose object is one token. *Stated* (`told` in the data) are pairs that the text always
+# states truly, *never stated* are pairs in no text; *all* also has pairs that it states wrongly, or in several ways.
 
 # %%
 this = "40_belief_wording"
@@ -81,17 +80,18 @@ answers.words(answers.columns(found))
 # %% [markdown]
 # ## Prompts
 #
-# Those of {page}`40_belief_wording`: each template of the relation by each name of the subject. A model that reads from left to right is asked
-# with those that end with their blank. How many pairs, and prompts of each:
+# The prompts of {page}`40_belief_wording`: each template of the relation with each name of the subject. A model that reads from left to right gets
+# the templates that end with their blank. How many pairs, and prompts of each:
 
 # %%
 prompts = found[found["told"] == "all"].groupby(["model", "relation", "fact"])
-prompts.size().groupby("model").agg(["count", "mean"]).round(1)
+prompts = prompts.size().groupby("model").agg(["count", "mean"]).round(1)
+prompts.rename(figures.called)
 
 # %% [markdown]
 # ## Scores
 #
-# `answer` is the likeliest token of the whole vocabulary. Nothing is asked here. Five ways to make one result of many prompts:
+# `answer` is the likeliest token of the whole vocabulary. This page asks nothing. Five ways to make one result of many prompts:
 #
 # - *average*: the mean accuracy of a prompt;
 # - *majority*: the most frequent answer of all prompts is right (ours);
@@ -99,8 +99,8 @@ prompts.size().groupby("model").agg(["count", "mean"]).round(1)
 # - *maximum*: the same, chosen and counted on the same pairs (the paper's);
 # - *any*: right with any prompt (the paper's oracle).
 #
-# **Luck.** The same answers, with the objects dealt to other subjects of the relation: what is right now is right by chance, since an object
-# is frequent or the model says many different things. *Maximum* and *any* gain by that with each further prompt, whatever the model knows.
+# **Luck.** The same answers, with the objects dealt to other subjects of the relation. An answer that is right now is right by chance, since an object
+# is frequent or the model says many different things. *Maximum* and *any* gain from luck with each further prompt, whatever the model knows.
 
 
 # %%
@@ -133,9 +133,9 @@ both = {key: counted(part) for key, part in by}
 # %% [markdown]
 # ## Answers
 #
-# Mean over relations, in percent; `luck` is the mean over the deals. What to see: how far *any* is above *maximum*, and how much of that is
-# luck; and what is found of facts that were never told. There `luck` is less than what is found: a model guesses an object from the
-# subject's kind and name, and dealing takes that away. So no deal shows all of the luck that the lab does.
+# Mean over relations, in percent; `luck` is the mean over the deals. See how far *any* is above *maximum*, and how much of that difference is
+# luck. Then see the facts that were never stated. There the model finds more than `luck`: it guesses an object from the
+# subject's kind and name, and dealing takes that away. So the deals show only a part of the luck that the lab shows.
 
 # %% covers=["BL-M3", "BL-T7", "BL-T18"] shows=["run", "shipped"]
 tidy = pd.concat(both, names=["model", "told"]).stack().rename("share")
@@ -144,10 +144,13 @@ tidy = tidy.reset_index()
 cells = ["model", "told", "result", "what"]
 shares = stats.estimate(tidy, cells, value="share")
 percent = 100 * shares.set_index(cells)["estimate"].unstack(["result", "what"])
-percent[RESULTS].round(0).astype(int)
+called = {"told": "stated", "never told": "never stated"}
+percent = percent[RESULTS].round(0).astype(int).rename(called, level="told")
+percent = percent.rename(figures.called, level="model")
+percent.rename_axis(index={"told": "facts"})
 
 # %% [markdown]
-# **Beyond luck.** For each relation: what any prompt finds more than the maximum of the same pairs, minus the same of the dealt objects.
+# **Beyond luck.** For each relation: how much more any prompt finds than the maximum of the same pairs, minus the same difference for the dealt objects.
 #
 # $$\text{beyond} = (\text{any} - \text{maximum}) - (\text{any} - \text{maximum})_\text{dealt}$$
 
@@ -157,11 +160,12 @@ by_result = wide.swaplevel(axis=1)
 more = by_result["any"] - by_result["maximum"]
 beyond = (more["found"] - more["luck"]).rename("gap").reset_index()
 beyond = stats.estimate(beyond, ["model", "told"], value="gap", bounds=None)
-stats.table(beyond, "model", "told")
+shown_in = stats.table(beyond, "model", "told").rename(figures.called)
+shown_in.rename(columns=called).rename_axis(columns="facts")
 
 # %% [markdown]
-# **Do two models find the same?** The {term}`sharing rate` is the part of what one finds that another finds, too (Figure 2): of each fact in each
-# template, and of facts found with any prompt. A row is read from left to right; only prompts that both were asked count.
+# **Do two models find the same?** The {term}`sharing rate` is the share of one model's finds that another model also finds (Figure 2). It is counted for
+# each fact in each template, and for facts found with any prompt. Read a row from left to right; only prompts that both models were asked count.
 #
 # $$\text{sharing}(A, B) = \frac{|C_A \cap C_B|}{|C_A|}$$
 
@@ -181,27 +185,34 @@ shared.stack().unstack("found by").round(2)
 # %% [markdown]
 # ## Figure
 #
-# In {numref}`fig-coverage-told`, at the top, follow the marks of *told* down a panel, then those of *never told*, then the luck.
+# In {numref}`fig-coverage-told`, at the top, follow the marks of *stated* down a panel, then the marks of *never stated*, then the luck.
 
 # %% tags=["hide-input"]
 its = "told == 'told' or told == 'never told' and what == 'found'"
 shown_in = shares.query(f"({its}) and result != 'maximum'")
 shown_in = shown_in.assign(
     panel=shown_in["model"].map(figures.called),
-    facts=shown_in["told"].where(shown_in["what"] == "found", "told, by luck"),
+    facts=shown_in["told"]
+    .map(called)
+    .where(shown_in["what"] == "found", "stated, by luck"),
 )
 order = shown_in["result"].map(RESULTS.index)
 shown_in = shown_in.assign(order=order).sort_values(["panel", "order"])
+ways = {
+    "average": "one prompt", "majority": "majority",
+    "best": "best template", "any": "any prompt",
+}  # fmt: skip
+shown_in["result"] = shown_in["result"].map(ways)
 look = {"x": "result", "hue": "facts", "panel": "panel", "across": True}
-size = {"wrap": 2, "height": 2.4, "aspect": 1.5}
+size = {"wrap": 3, "height": 2.6, "aspect": 1.1}
 grid = figures.marks(shown_in, **look, **size, label="share of pairs")
 figures.place(grid.figure, "fig-coverage-told", shown_in)
 
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** Tables 7 and 18, in percent; models and facts differ, so none is comparable. The last column is what any prompt adds to the best template, with
-# luck in it. Text of Section 7: BERTs share 69.07 % of what they find, large language models 67.58 %, one of each 47.10 %.
+# **Numbers.** Tables 7 and 18, in percent; models and facts differ, so none is comparable. The last column is the gain of any prompt over the best template,
+# with luck in it. Section 7 says in its text: BERTs share 69.07 % of their finds, large language models 67.58 %, a BERT and a large model 47.10 %.
 
 # %% covers=["BL-T7", "BL-T18"] shows=["run", "shipped"] tags=["hide-output"]
 every = papers.table("belief_table18_coverage_all")
@@ -215,9 +226,9 @@ printed = 100 * printed[["average", "maximum", "oracle"]]
 printed.assign(more=printed["oracle"] - printed["maximum"]).round(2)
 
 # %% [markdown]
-# **Slips.** What is counted for sharing is left open. That the oracle counts pairs, and any true object, is inferred. F.4 means Table 18.
+# **Slips.** The paper does not say which units it counts for sharing. We infer that the oracle counts pairs, and any true object. F.4 means Table 18.
 #
-# **Claims**, on `lab:rich-1` alone. The first is about all pairs, as the paper's are; the second is ours.
+# **Claims**, on `lab:rich-1` alone. The first is about all pairs, as in the paper; the second is ours.
 
 # %%
 shown = "lab:rich-1/2m"
@@ -232,28 +243,35 @@ columns = ["claim", "model", "estimate", "low", "high", "verdict"]
 answers.words(verdicts[columns])
 
 # %% tags=["hide-input", "page-only"]
-first = next((name for name in of_model if "bert" in name), shown)
 at = shares.query("what == 'found'").set_index(["model", "told", "result"])
-at = at["estimate"]
-any_, average = at.xs("any", level="result"), at.xs("average", level="result")
-figures.sentence({"at least once, against one": (any_ >= average).all()})
+at = at["estimate"].unstack(["told", "result"])
+lucky = shares.query("what == 'luck' and told == 'told'")
+lucky = lucky.set_index(["model", "result"])["estimate"].unstack()
+any_, average = at.xs("any", axis=1, level=1), at.xs("average", axis=1, level=1)
+figures.sentence(
+    {
+        "stated facts move right": (any_["told"] > average["told"]).all(),
+        "so do the marks of luck": (lucky["any"] > lucky["average"]).all(),
+        "but also": (any_["never told"] > average["never told"]).all(),
+    }
+)
 figures.findings(
-    name_first=figures.called(first),
-    any_told=any_[first, "told"],
-    average_told=average[first, "told"],
-    any_never=any_[first, "never told"],
-    name_second=figures.called(shown),
-    second_told=any_[shown, "told"],
-    second_average=average[shown, "told"],
-    second_never=any_[shown, "never told"],
+    told_low=any_["told"].min(),
+    told_high=any_["told"].max(),
+    never_low=any_["never told"].min(),
+    never_high=any_["never told"].max(),
+    average=", ".join(
+        f"{share:.0%} ({figures.called(name)})"
+        for name, share in average["told"].items()
+    ),
 )
 
 # %% [markdown]
 # ## What you have seen
 #
-# - What any prompt finds is no measure of knowledge: it finds facts that no text told.
-# - Luck must be counted with the same answers. It grows with each prompt, and it grows more where a model changes its answer often.
-# - A majority of the prompts needs no truth to be chosen by; the best template and any prompt do.
+# - The share that any prompt finds is no measure of knowledge: it includes facts that no text states.
+# - Luck must be counted with the same answers. It grows with each prompt, and it grows more for a model that changes its answer often.
+# - A majority of the prompts can be found without knowing the truth; the best template and any prompt cannot.
 #
 # The paper's oracle once more, by sets:
 
@@ -269,7 +287,7 @@ for name, its in part.groupby("relation"):
 #
 # ```{exercise}
 # :label: ex-coverage-few
-# How many prompts are enough to be fooled? Compute *any* of told and of never told facts for the first 1, 2, 4, 8 and 16 templates.
+# How many prompts are enough to be fooled? Compute *any* for stated and for never stated facts with the first 1, 2, 4, 8 and 16 templates.
 # ```
 
 # %% [markdown]
@@ -291,11 +309,11 @@ for n in (1, 2, 4, 8, 16):
 #
 # ```{exercise}
 # :label: ex-coverage-twin
-# A twin of a model read the same text without the planted facts. What should *any* of its told facts be? Look it up above.
+# A twin of a model read the same text without the planted facts. What should *any* be for the facts that its model's text states? Look it up above.
 # ```
 #
 # ````{solution} ex-coverage-twin
 # :class: dropdown
-# As much as that of its never told facts, since it was told neither; what differs is chance. In a run that asked no twin, add
+# The same as for never stated facts, up to chance: the twin read neither. In a run that asked no twin, add
 # `lab:rich-1/0.7m-unplanted` to the models of {page}`40_belief_wording`.
 # ````

@@ -1,28 +1,33 @@
 # %% [markdown]
-# # Names or templates, written or generated: what moves an answer?
+# # What moves an answer more: another name or another template?
 #
-# **In the lab, where other names are unrelated words, two names of a subject get one answer in {glue:text}`names:.0%` of cases and two wordings
-# in {glue:text}`templates:.0%`; where the text used both often, names agree in {glue:text}`often:.0%`.**
+# **In the lab, where other names are unrelated words, two names of a subject get the same answer in {glue:text}`names:.0%` of cases, and two templates
+# in {glue:text}`templates:.0%`.**
 #
 # ```{glue:figure} fig-prompts
 # :name: fig-prompts
 # :alt: One panel with rows for how often the text used the other name, and two marks with intervals in each, for names and for templates.
 #
-# The marks of names go to the right as the text uses the other name more often; those of templates stay to the right of them. Share of
-# all two prompts of a pair with the same answer ({glue:text}`name_shown`), by tellings under the other name; lines: 95 % over other pairs.
+# The more often the text uses the other name, the more names agree; templates agree more than names in each row. Share of
+# all two prompts of a pair with the same answer ({glue:text}`name_shown`), by the number of statements under the other name; lines: 95 % intervals over
+# other pairs.
 # ```
 #
-# A prompt is a sentence with a name in it. Both can be said otherwise. Which of the two matters more, does it matter who wrote the
-# sentences, and what is a good set of them? In the paper names agree more. For real names, of which one often has words of the other,
-# that is open{glue:text}`real`.
+# A prompt is a sentence with a name in it. The sentence and the name can both be replaced. Which of the two matters more? Does it matter who wrote the
+# sentences, and what is a good set of them? The lab reverses the paper's result, in which names agree more. For real names, which often share words,
+# the question is open{glue:text}`real`.
+#
+# Names agree more when the text used both, in up to {glue:text}`often:.0%` of cases. Is that because such facts are stated more often at all? No: among facts
+# stated {glue:text}`control_from` times or more, names agree in {glue:text}`control_rare` of cases if at most 4 statements use the other name, and in
+# {glue:text}`control_often` if more do.
 
 # %% [markdown]
 # ## What the paper claims
 #
 # {cite:t}`zhao2024belief` build MyriadLAMA for the 41 relations of LAMA-UHN: five templates a relation by hand, each paraphrased 19 times
 # by GPT-4, and other names from Wikidata (Section 4, appendix A). They say that their set is more diverse than others (Table 8) and
-# nearly as good (Table 9), that templates move answers more than names do (Table 12), and that generated templates are as good as
-# manual ones, but agree with their own manual one most (Table 13).
+# nearly as good (Table 9), that templates move answers more than names (Table 12), and that generated templates are as good as
+# manual templates, but agree most with the manual template that they paraphrase (Table 13).
 #
 # ## Parameters
 
@@ -57,8 +62,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Pairs whose subject has another name and whose object is one token. In a world of the lab the other name is an invented word that nothing ties to the
-# first one but the text, which uses it in no more than a quarter of a fact's tellings, and for many pairs in none.
+# Pairs whose subject has another name and whose object is one token. In a world of the lab the other name is an invented word. Nothing but the text connects
+# it to the first name, and the text uses it in no more than a quarter of the statements of a fact, for many pairs in none.
 
 # %% covers=["BL-D3", "BL-D4"]
 every = {"n_shots": 0, "n_facts": None, "n_options": 2}
@@ -92,8 +97,8 @@ for number in (0, 5):
 # %% [markdown]
 # ## Scores
 #
-# `answer` is the likeliest token of the whole vocabulary, right if it is a true object; `logprob` is that of the true object, in nats.
-# What this run asks are a few pairs; the numbers of the page are from a longer run on all, whose log-probabilities the few must meet.
+# `answer` is the likeliest token of the whole vocabulary, right if it is a true object; `logprob` is the log-probability of the true object, in nats.
+# This run asks a few pairs; the numbers of the page are from a longer run on all pairs, and the few log-probabilities must agree with it.
 
 # %%
 true = {f.id: f.true_names for of in named.values() for f in of.facts}
@@ -124,9 +129,9 @@ answers.words(answers.columns(found))
 # %% [markdown]
 # ## Answers
 #
-# **Names or templates.** {term}`Consist` of a pair is the share of all two of its prompts that have the same answer. Here the two differ
-# in nothing but the name (*names*), or in nothing but the template (*templates*, by the first name). *Others*: how often the answers on two
-# *different* subjects are the same in one template; what agrees no more than that says nothing of the subject.
+# **Names or templates.** {term}`Consist` of a pair is the share of all two of its prompts that have the same answer. Here the two prompts differ
+# in nothing but the name (*names*), or in nothing but the template (*templates*, by the first name). *Others* is how often the answers about two
+# *different* subjects are the same in one template. Prompts that agree no more than that say nothing about the subject.
 
 
 # %%
@@ -159,18 +164,19 @@ agreed.set_index("varied").apply(stats.said, axis=1)
 
 # %% [markdown]
 # The accuracy of the worse and the better name, and of the worst and the best template, mean over relations (the paper's other half of Table
-# 12). Facts that no text tells are in there.
+# 12). Facts that no text states are included.
 
 # %% covers=["BL-T12"] shows=["run", "shipped"]
 worst = {}
 for what in ("expression", "template"):
     mean = of_model.groupby(["relation", what])["correct"].mean()
     worst[what] = mean.groupby("relation").agg(["min", "max"]).mean()
-pd.DataFrame(worst).T.round(3)
+called = {"expression": "name"}
+pd.DataFrame(worst).T.round(3).rename(called)
 
 # %% [markdown]
-# **Why.** Pairs that the text told, by how often it did so under the other name. Where it never did, two names agree hardly more often
-# than two subjects do.
+# **Why.** Pairs that the text states, by the number of statements under the other name. If there are none, two names agree hardly more often
+# than two subjects.
 
 # %%
 world = shown.rpartition("/")[0]
@@ -186,36 +192,53 @@ told = told.sort_values("by_alias", kind="stable")
 told["pair"] = told.pop("relation") + told["fact"].astype(str)  # all alike
 how = {"value": "consist", "over": "pair", "seed": seed}
 dose = stats.estimate(told, ["said", "varied"], **how)
-stats.table(dose, "said", "varied").loc[dose["said"].unique()]
+shown_in = stats.table(dose, "said", "varied").loc[dose["said"].unique()]
+shown_in.rename_axis("under the other name")
+
+# %% [markdown]
+# **A control.** The text uses the other name more often for facts that it states more often at all, and templates also agree more on these. So compare
+# facts that are stated equally often: those with {glue:text}`control_from` statements or more, by the number of statements under the other name.
+
+# %%
+MANY, rare = 32, pd.DataFrame(columns=["said", "varied"])
+if worlds.is_rich(world):
+    total = worlds.states(world)
+    total.index = total["relation"] + total["fact"].astype(str)
+    same = told[told["pair"].map(total["occurrences"]) >= MANY]
+    few = same["by_alias"] <= 4
+    same = same.assign(said=few.map({True: "4 or fewer", False: "more"}))
+    rare = stats.estimate(same, [*rare], **how) if len(same) else rare
+stats.table(rare, "said", "varied") if len(rare) else None
 
 # %% [markdown]
 # ## Figure
 #
-# In {numref}`fig-prompts`, at the top, go down the marks of names: a name is worth what the text has done with it.
+# In {numref}`fig-prompts`, at the top, go down the marks of names: they move right as the text uses the other name more.
 
 # %% tags=["hide-input"]
-look = {"x": "said", "hue": "varied", "across": True}
+look = {"x": "under the other name", "hue": "two", "across": True}
 label = "share of two prompts with the same answer"
-grid = figures.marks(dose, **look, label=label, height=2.6, aspect=2)
+marks = dose.rename(columns={"said": look["x"], "varied": "two"})
+grid = figures.marks(marks, **look, label=label, height=2.6, aspect=2)
 figures.place(grid.figure, "fig-prompts", dose)
 
 # %% [markdown]
-# **Is the other name ever the better one?** The paper counts how often an added name does better than the original (Table 10). For subjects:
-# how often is the true object likelier behind the other name? Half would be no difference.
+# **Is the other name ever better?** The paper counts how often an added name does better than the original (Table 10). For subjects:
+# how often is the true object likelier after the other name? Half would be no difference.
 
 # %% covers=["BL-T10"] shows=["run", "shipped"]
 by_name = of_model.pivot_table(
     "logprob", ["relation", "fact", "template"], "expression"
 )
 better = (by_name[1] > by_name[0]).groupby("relation").mean().mean()
-print(f"ours, subjects, {shown}: {better:.2f}")
+print(f"ours, subjects, {figures.called(shown)}: {better:.2f}")
 printed = papers.table("belief_table10_extended_entities")
 printed.pivot_table("rate_extended_ranked_higher", "model", "entity_kind")
 
 # %% [markdown]
 # **Written or paraphrased.** Templates are in groups: one that was written first, and its paraphrases. Do answers agree more within a
-# group (*inner*) than between groups (*inter*)? And what is the mean {term}`rank` of those written first, by accuracy (the middle would be
-# no difference)? A real model is asked both on {page}`41_belief_contexts`.
+# group (*inner*) than between groups (*inter*)? And what is the mean {term}`rank`, by accuracy, of the templates written first (the middle would be
+# no difference)? {Page}`41_belief_contexts` asks both of a real model.
 
 # %% covers=["BL-T13"] shows=["run", "shipped"]
 groups = texts[["relation", "template", "group", "manual"]]
@@ -230,8 +253,8 @@ here.round(3)
 # %% [markdown]
 # ## What is a good set?
 #
-# **Many and diverse** (the paper's Table 8). *Lexicon* is the mean Jaccard distance of the words of all two templates of a relation. Trees
-# and sentence embeddings we have not computed.
+# **Many and diverse** (the paper's Table 8). *Lexicon* is the mean Jaccard distance of the words of all two templates of a relation. We have not computed
+# trees and sentence embeddings.
 
 # %% covers=["BL-T8"]
 diverse = papers.table("belief_table8_prompt_diversity")
@@ -247,7 +270,7 @@ diverse.round(3)
 
 # %% [markdown]
 # The sizes (Table 1), ours in the last column: 263.47 prompts a pair are 6,492,800 by 24,643. With 100 templates that is 2.63 names a
-# subject, where B.1 says 2.47: means over pairs and over subjects.
+# subject; B.1 says 2.47. One mean is over pairs, the other over subjects.
 
 # %% covers=["BL-T1"] tags=["hide-output"]
 sizes = papers.table("belief_table1_dataset_statistics")
@@ -258,9 +281,9 @@ sizes["ours"] = pd.Series(ours | {"prompts": asked_all["prompts"]})
 sizes.astype("Int64")
 
 # %% [markdown]
-# **Good** (Tables 9 and, as definitions, Figures 3 and 4). One person gave each template four scores of 0 or 1: is it fluent; is whatever
-# fits the template true of the relation (`template_in_relation`); does whatever is true of the relation fit the template
-# (`relation_in_template`); does some of it (`overlap`, so 1 where one of these is)? These make the five parts of Figure 3. Figure 4 counts
+# **Good** (Table 9 and, as definitions, Figures 3 and 4). One person gave each template four scores of 0 or 1. Is it fluent? Is everything that
+# fits the template true of the relation (`template_in_relation`)? Does everything that is true of the relation fit the template
+# (`relation_in_template`)? Does some of it fit (`overlap`, so 1 if one of the two before is)? These make the five parts of Figure 3. Figure 4 counts
 # the sums, 0 to 4, of 200 templates a set, without numbers.
 
 # %%
@@ -268,7 +291,7 @@ printed = papers.table("belief_table9_template_quality")
 printed.pivot(index="dataset", columns="quantity", values="value")
 
 # %% [markdown]
-# Nobody has rated ours yet. Here is an empty sheet, without the groups and in a random order, as the paper's was; and what reads it.
+# Nobody has rated our templates yet. Here is an empty sheet, without the groups and in a random order, as in the paper, and the function that reads it.
 
 # %%
 SCORES = ["fluent", "template_in_relation", "relation_in_template", "overlap"]
@@ -290,7 +313,7 @@ def rated(sheet: pd.DataFrame) -> pd.Series:
 sheet(words.read()).to_csv(index=False).splitlines()[:4]
 
 # %% [markdown]
-# The models and what they have read (Table 15, which has Table 2 in it), printed only.
+# The models and their training texts (Table 15, which includes Table 2), printed only.
 
 # %% tags=["hide-output"]
 papers.table("belief_table15_pretraining").drop(columns="note")
@@ -298,10 +321,10 @@ papers.table("belief_table15_pretraining").drop(columns="note")
 # %% [markdown]
 # ## Paper and ours
 #
-# Printed are three BERTs on real facts, ours is a small model on invented ones: not comparable, the signs alone are. In the paper names
-# agree more, in the lab templates do, since its names are unrelated words. Ranks are among 100 templates there, among as many as end with
-# their blank here. **Slips.** "13.7 times larger than LPAQA" must be PARAREL; in B.2.2, item 2 repeats the definition of item 3;
-# Property:P9138 is P138; what is called ALBERT large is xxlarge; the beginning of appendix A.1 is cut.
+# The printed numbers are for three BERTs on real facts, ours for a small model on invented facts: only the signs are comparable. In the paper names
+# agree more, in the lab templates agree more, since its names are unrelated words. The paper's ranks are among 100 templates, ours among the templates that
+# end with their blank. **Slips.** "13.7 times larger than LPAQA" must be PARAREL; in B.2.2, item 2 repeats the definition of item 3;
+# Property:P9138 is P138; the ALBERT called large is xxlarge; the beginning of appendix A.1 is cut.
 
 # %% covers=["BL-T12", "BL-T13"] shows=["run", "shipped"]
 table12 = papers.table("belief_table12_subject_vs_relation")
@@ -313,12 +336,12 @@ beside = table12.join(table13)
 mean_of = agreed.set_index("varied")["estimate"]
 ours = [mean_of["templates"], mean_of["names"], here["rank"]]
 beside.loc[shown] = [*ours, here["inner"], here["inter"]]
-beside.round(3)
+beside.round(3).rename(figures.called)
 
 # %% [markdown]
-# **Claims.** That names agree more is asked of real names: pairs of the atlas by all names of their subject, in six templates of five groups, behind four
-# examples in the same words ({page}`41_belief_contexts`). It stays undecided: the examples are drawn once for each template, so that two names share theirs
-# and two templates do not. The first line has the lab's, where every pair that has two names is counted.
+# **Claims.** That names agree more is tested on real names: pairs of the atlas by all names of their subject, in six templates of five groups, after four
+# examples in the same words ({page}`41_belief_contexts`). It stays undecided: the examples are drawn once for each template, so two names share their examples
+# and two templates do not. The first line is for the lab, and counts every pair that has two names.
 
 # %%
 tested, said = {}, "-"
@@ -348,13 +371,20 @@ answers.words(verdicts[columns])
 # %% tags=["hide-input", "page-only"]
 often = dose.query("varied == 'names'").set_index("said")["estimate"]
 paper = table12["subject"] > table12["relation"]
+each = dose.pivot(index="said", columns="varied", values="estimate")
+two = rare[rare["varied"] == "names"]
+two = [two[two["said"] == of] for of in ("4 or fewer", "more")]
+known = all(map(len, two))  # facts that are stated equally often
 holds = {
-    "the names of the lab agree less": (names_more["high"] < 0).all(),
-    "in the paper names agree more": paper.all(),
+    "in the lab": (names_more["high"] < 0).all(),
+    "in the paper, names agree more": paper.all(),
     "the more often, the more": often.is_monotonic_increasing,
+    "in each row": (each["templates"] > each["names"]).all(),
     "up to": often.get("more often", 0) > 2 * often.get("never", 0),
     "hardly more often": often.get("never", 1) < mean_of["others"] + 0.05,
-    "names less than templates": mean_of["names"] < mean_of["templates"],
+    "no: among facts stated equally often": (
+        known and two[0]["high"].item() < two[1]["low"].item()
+    ),
 }
 figures.sentence(holds)
 figures.findings(
@@ -363,18 +393,21 @@ figures.findings(
     names=mean_of["names"],
     often=often.iloc[-1],
     real=said,
+    control_from=MANY,
+    control_rare=stats.said(two[0], percent=True) if known else "–",
+    control_often=stats.said(two[1], percent=True) if known else "–",
 )
 
 # %% [markdown]
 # ## What you have seen
 #
-# - Whether names or templates move answers more depends on what a model has read. A name that the text seldom used asks about
+# - Whether names or templates move answers more depends on the training text. A name that the text seldom used asks about
 #   somebody whom the model hardly knows.
 # - Paraphrases agree with their own group more than with others, so 25 templates in 5 groups are fewer than 25 opinions.
-# - The words of a set of prompts can be compared without a model. Whether the prompts are *right* somebody has to say.
+# - The words of a set of prompts can be compared without a model. Only a person can say whether the prompts are *right*.
 #
 # Consist over all templates of a relation is a mean of the two: weight times inner, and the rest inter. With 5 groups of 20 the weight
-# is .1919, with 4 groups .2405. What the paper prints says which it was:
+# is .1919, with 4 groups .2405. The printed numbers show which it was:
 
 # %%
 its = beside.drop(index=shown)
@@ -391,7 +424,7 @@ weight.round(3)
 #
 # ```{exercise}
 # :label: ex-prompts-few
-# How many templates does one need? How far is Consist over one group of five from that over all, and over one template of each group?
+# How many templates does one need? How far is Consist over one group of five from Consist over all templates? And Consist over one template of each group?
 # ```
 
 # %% [markdown]
@@ -410,7 +443,7 @@ for what, of in {"one group": grouped["group"], "one of each": place}.items():
 print(f"all templates: {measures.consist(grouped)['consist'].mean():.3f}")
 
 # %% [markdown]
-# Those of one group agree more than all do: they are paraphrases, and hide how far the wording moves answers.
+# The templates of one group agree more than all templates: they are paraphrases, and hide how far the wording moves answers.
 #
 # ````{solution-end}
 # ````

@@ -1,34 +1,36 @@
 # %% [markdown]
-# # Does an estimator find what a model was told?
+# # Does the best way to ask depend on how a text stated the fact?
 #
-# **Of the facts that its text told often in lists, {glue:text}`name_model` gives back {glue:text}`lists_pairs:.0%` asked by pairs and
-# {glue:text}`lists_words:.0%` asked in a sentence; of those told in sentences it is {glue:text}`sentences_pairs:.0%` and
-# {glue:text}`sentences_words:.0%`.**
+# **Pairs find at least {glue:text}`lists_pairs:.0%` of the facts that a text often lists, its sentences at most {glue:text}`lists_words:.0%`; of facts
+# often stated in sentences, these find at least {glue:text}`sentences_words:.0%`, pairs at most {glue:text}`sentences_pairs:.0%`.**
 #
 # ```{glue:figure} fig-lab-forms
 # :name: fig-lab-forms
-# :alt: Three panels, for facts told in lists, in both forms and in sentences, with a line of accuracy over tellings for each way of asking.
+# :alt: Three panels, for facts stated in lists, in both forms and in sentences, with a line of accuracy over the number of statements for each way of asking.
 #
-# Who is on top changes from lists to sentences: pairs find what lists told, sentences of the text what sentences told. Accuracy over how often the text
-# told a fact, a panel for each form of telling, largest model. 0: never told, the same facts in each panel. Bands: 95 % over facts (Wilson).
+# The best way to ask changes from panel to panel: pairs find the facts from lists, and sentences of the text find the facts from sentences. Accuracy
+# over how often the text states a fact, one panel for each form, {glue:text}`name_model`. 0: never stated, the same facts in each panel. Bands: 95 % over facts
+# (Wilson).
 # ```
 #
-# Of most models nobody knows what they have read. Here we wrote the text, and trained models on it. So this page does not ask what
-# a model knows, it asks how good the asking is. Over the worlds that were asked, the four numbers of the sentence are
-# {glue:text}`between`. To find half of what stood in lists, the models need so many tellings: {glue:text}`needed`.
+# For most models nobody knows what they have read. Here we wrote the text and trained models on it. So this page tests the question, and not the
+# model. The sentence above is about two formats of pairs and two sentences that the text uses; a sentence that it never uses finds less than these two in every
+# panel. Its four numbers, with intervals over worlds: {glue:text}`between`. To recover half of the listed facts, a model must read each of them this often:
+# {glue:text}`needed`.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# No paper has this question. Others have trained models on invented facts to learn how models learn: {cite:t}`allenzhu2024storage` (Part 3.1),
-# {cite:t}`chang2024acquire` and {cite:t}`zucchet2025facts`. {cite:t}`allenzhu2024capacity` (Part 3.3) find that a model holds 2 bits a parameter after
-# 1000 tellings of a fact, and about 1 after 100. We know of no work that judges the estimators of this book by planted facts. The one that we look at most
-# is IC-LKE, of {cite:t}`wu2024iclke`.
+# No paper has this question. {cite:t}`gekhman2024finetuning` write that assessing what a model knows remains open for lack of ground truth; the lab has
+# that truth. Others have trained models on invented facts to learn how models learn: {cite:t}`allenzhu2024storage` (Part 3.1),
+# {cite:t}`chang2024acquire` and {cite:t}`zucchet2025facts`. {cite:t}`allenzhu2024capacity` (Part 3.3) find that a model holds 2 bits per parameter after
+# 1000 statements of each fact, and about 1 after 100. We know of no work that tests the estimators of this book on planted facts. The page looks most
+# closely at IC-LKE {cite:p}`wu2024iclke`.
 
 # %% [markdown]
 # ## Parameters
 #
-# The name of a model says which world it has read: `lab:book-1/2m` has read the world `lab:book-1`. Choices were made by looking at
+# The name of a model says which world it has read: `lab:book-1/2m` has read the world `lab:book-1`. We made all choices on
 # another world, `lab:book-0`.
 
 # %% tags=["parameters"]
@@ -44,7 +46,7 @@ estimators: list[str] = [
 relations: list[str] = ["author", "birth_year", "first_language", "residence"]
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
 n_options: int = 100  # candidate objects; must be all of a relation
-often: int = 16  # tellings from which a fact counts as told often
+often: int = 16  # statements from which a fact counts as stated often
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws shots, order of options and controls
 dtype: str = "float32"
@@ -62,16 +64,16 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# A {term}`world` of the lab has invented people, books, cities and companies. Its text tells some facts about them, and each
+# A {term}`world` of the lab has invented people, books, cities and companies. Its text states some facts about them, and each fact
 # has a *state*:
 #
-# - *planted*: told as it is, 1 to 64 times, in sentences, in lists of pairs, or half in both;
-# - *mislearned*: told often, but with a wrong object, always the same one ({page}`52_lab_kinds` asks about these);
-# - *never*: not told at all. The text tells other facts about most of these subjects.
+# - *planted*: stated truly, 1 to 64 times, in sentences, in lists of pairs, or half in each;
+# - *mislearned*: stated often, but with a wrong object, always the same one (see {page}`52_lab_kinds`);
+# - *never*: not stated at all. The text states other facts about most of these subjects.
 #
 # Each planted fact has a {term}`control`: a fact of the same relation *with the same object*, about another subject, which the text never
-# tells. So a frequent object cannot make the difference between the two. Controls whose subject the text never names are left out. `of_rule`
-# is what the best {term}`rule <rule>` without a model gets.
+# states. So a frequent object cannot cause a difference between the two. We leave out controls whose subject the text never names. `of_rule`
+# is the accuracy of the best {term}`rule` without a model.
 
 # %%
 samples = lab.samples(
@@ -88,8 +90,8 @@ pd.crosstab([asked["state"], asked["form"]], asked["occurrences"])
 # ## Prompts
 #
 # IC-LKE shows pairs, in one of two formats; the text has lists in both. The templates show no pair. The first and the fourth, a question, are in the text.
-# The fifth is a {term}`held-out template`: the text never has it, and in most relations not even all of its words, so that a miss may be one of a word.
-# The models read rows of 384 tokens, and some prompts of pairs are longer, by up to a quarter.
+# The fifth is a {term}`held-out template`: the text never uses it, and in most relations the text lacks some of its words, so a model may fail
+# on the word rather than on the fact. In training the models read rows of 384 tokens, and some prompts of pairs are up to a quarter longer.
 
 # %%
 space, words = "iclke-space", "template-1"
@@ -101,10 +103,10 @@ for name in estimators:
 # %% [markdown]
 # ## Scores
 #
-# Beside each answer is what the text told of the fact: its state, the told object, the form, and the `exposures`, how often the model
-# has met it. An `-unplanted` {term}`twin <unplanted twin>` read the same text, told of other subjects. Its rows get the states of the model
-# that was told (`labelled`). What this run asks shows the machine at work, and must be what another run of these models was answered; the
-# numbers of the page are of longer runs, with three worlds.
+# Next to each answer are the fact's state, the stated object (`told`), the form, and the `exposures`: how often the model
+# has read the fact. An `-unplanted` {term}`twin <unplanted twin>` read the same text about other subjects. Its rows get the states of the model
+# that did read the facts (`labelled`). The numbers of the page come from longer runs, with three worlds. This run repeats a few of their questions, and
+# the answers must be the same.
 
 # %%
 this = "50_lab_truth"
@@ -120,7 +122,7 @@ answers.words(answers.columns(every))
 # %% [markdown]
 # ## Answers
 #
-# **How many of the facts told often are found?** By form and way of asking: the share in the largest model, a mean over worlds, each with
+# **How many of the often stated facts are found?** By form and estimator: the share in the largest model, a mean over worlds, each with
 # its own text and its own training (Student's t).
 
 # %%
@@ -131,21 +133,21 @@ told = lab.by_form(whole[whole["state"] == "planted"])
 best = told[told["size"] == sizes[-1]]
 known = best[best["exposures"] >= often]
 shares = stats.estimate(known, ["form", "estimator"], over="world")
-stats.table(shares, "estimator", "form", percent=True)
+stats.table(shares, "estimator", "form", percent=True).rename(figures.called)
 
 # %% [markdown]
-# **How often must it be told?** The number of tellings at which half of the facts is found, read off the curve of {numref}`fig-lab-doses`
-# between two doses, in doublings:
+# **How often must a text state a fact?** The number of statements at which half of the facts are found, read off the curve of {numref}`fig-lab-doses`
+# between two points, in doublings:
 #
 # $$\text{needed} = \min\,\{x : \text{share}(x) \ge 1/2\}$$
 #
-# To know which of 100 objects belongs to a subject takes $\log_2 100 = 6.6$ bits. Above the table is what all facts of a text would take, in bits for each
-# parameter. Where that is far below the published 1, a small model that misses a fact hardly does so for want of room.
+# To know which of 100 objects belongs to a subject takes $\log_2 100 = 6.6$ bits. The lines above the table say how many bits per parameter all facts of a
+# text would take. If that is far below the published 1, a small model that misses a fact does not lack room.
 
 
 # %%
 def needed(curve: pd.DataFrame) -> float:
-    """The number of tellings at which half is found; infinite if never."""
+    """The number of statements at which half is found; infinite if never."""
     found, doses = curve["estimate"].cummax(), np.log2(curve["exposures"])
     return 2 ** np.interp(0.5, found, doses, right=np.inf)
 
@@ -161,11 +163,11 @@ curve = stats.estimate(doses, by_dose, over="share")
 curve = curve.sort_values("exposures", kind="stable")
 above = curve[curve["exposures"] > 0].groupby(by_dose[:3])
 tellings = above[["exposures", "estimate"]].apply(needed).unstack("size")
-tellings[sizes].round(1)
+tellings[sizes].round(1).rename(figures.called)
 
 # %% [markdown]
-# **Is a told fact known from one that never was?** {term}`AUROC`: how often a fact told often has more confidence in its object than a
-# control, for the largest model and the twins, a mean over worlds. Each control is used once in a form. No answer need be right for it.
+# **Does the confidence distinguish stated from never stated facts?** {term}`AUROC`: how often an often stated fact has more confidence in its object than a
+# control has, for the largest model and the twins, a mean over worlds. Each control is used once in a form. The answers need not be right.
 
 
 # %%
@@ -182,19 +184,20 @@ once = truth.each_control_once(once, ["form"], seed=seed)
 sure = once.groupby(["world", "size", "estimator", "form"])
 sure = sure[["confidence_gold", "control"]].apply(auroc).rename("auroc")
 runs.keep(sure.reset_index(), "auroc.csv")
-sure.groupby(["size", "estimator", "form"]).mean().unstack("form").round(3)
+of_way = sure.groupby(["size", "estimator", "form"]).mean().unstack("form")
+of_way.round(3).rename(figures.called)
 
 # %% [markdown]
-# **Never told.** Each object is that of exactly one such fact, so that a model that always names its favourite gets what chance gets. The share of right
-# answers minus one in the number of options, by world, over all sizes:
+# **Never stated.** Each object belongs to exactly one such fact, so a model that always names its favourite is at chance. The share of right
+# answers minus one divided by the number of options, by world, over all sizes:
 
 # %%
 luck = never.groupby(["estimator", "world"])["correct"].mean() - 1 / n_options
-luck.unstack("world").round(4)
+luck.unstack("world").round(4).rename(figures.called)
 
 # %% [markdown]
-# **In other words.** Facts that sentences of one wording alone tell, asked in it (`True`) and in another wording of the text (`False`), the same facts in
-# both columns. Facts told in a wording that was not asked are left out:
+# **In other words.** Facts that the text states in one wording alone. The question has this wording (`True`) or another wording of the text (`False`), for the
+# same facts in both columns. Facts stated in a wording that no question has are left out:
 
 # %%
 own = lab.states(known["world"].unique())[["world", "fact", "templates"]]
@@ -211,9 +214,9 @@ ways = both.groupby("world").mean()
 ways.round(3)
 
 # %% [markdown]
-# **What can models do at all?** Those of rich worlds, which later pages tell facts in a prompt, were asked about strangers first, and about
-# facts told 64 or 16 times: shares of right answers in writing. A gate asks for .9 (`same`: repeats a statement), .8 (`other`: in other words),
-# .9 (`instruction`) and .95 (`list`: goes on with one), and of facts for more than .5.
+# **What can these models do at all?** Later pages give models of rich worlds a fact in the prompt. So these models first answered questions in writing about
+# unknown subjects, after a sentence with the answer, and about facts stated 64 or 16 times. The table has shares of right answers. A gate wants .9 (`same`: the
+# model repeats the sentence), .8 (`other`: in other words), .9 (`instruction`) and .95 (`list`: it continues a list), and more than .5 for facts.
 
 # %% tags=["hide-output"]
 gates = answers.results("59_lab_gates-gates")
@@ -223,25 +226,25 @@ gates.pivot(index="model", columns="gate", values="share").round(2)
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-lab-forms`, at the top, look for the line that is on top in the left panel, and find it again on the right. A list tells a fact
-# in just the formats of IC-LKE: so compare lines inside a panel, and do not conclude that lists teach more. In {numref}`fig-lab-doses` look along the
-# *horizontal*: so many more tellings does the smaller model need.
+# In {numref}`fig-lab-forms`, at the top, look for the highest line in the left panel, and find it again on the right. A list states a fact
+# in just the formats of IC-LKE. So compare lines inside a panel, and do not conclude that models learn more from lists. In {numref}`fig-lab-doses` look along the
+# *horizontal*: it shows how many more statements the smaller model needs.
 #
 # ```{glue:figure} fig-lab-doses
 # :name: fig-lab-doses
-# :alt: Two panels, lists asked by pairs and sentences asked in a sentence, with a rising line of accuracy over tellings for each size of model.
+# :alt: Two panels, listed facts found by pairs and facts from sentences found by a sentence, with a rising line of accuracy over statements for each size of model.
 #
-# A larger model needs fewer tellings. Accuracy over how often the text told a fact, each form asked in its own way, a line for each size; 0: never
-# told. Bands: 95 % over the facts of all worlds (Wilson).
+# A larger model needs fewer statements. Accuracy over how often the text states a fact, each form questioned in its own way, a line for each size; 0: never
+# stated. Bands: 95 % over the facts of all worlds (Wilson).
 # ```
 
 
 # %% tags=["hide-input"]
 def over_tellings(found: pd.DataFrame, name: str, **look) -> None:
-    """Marks over tellings in even steps, from one to the next a doubling."""
+    """Marks over statements in even steps, from one to the next a doubling."""
     steps = sorted(found["exposures"].unique())
-    at = found.assign(tellings=found["exposures"].map(steps.index))
-    grid = figures.marks(at, x="tellings", curve=True, **look)
+    at = found.assign(statements=found["exposures"].map(steps.index))
+    grid = figures.marks(at, x="statements", curve=True, **look)
     for ax in grid.axes.flat:
         ax.set_xticks(range(len(steps)), steps)
     figures.place(grid.figure, name, found)
@@ -251,20 +254,24 @@ order = {name: i for i, name in enumerate([*forms, *estimators, *sizes])}
 curve = curve.sort_values(by_dose[:3], key=lambda names: names.map(order))
 drawn = curve[curve["size"] == sizes[-1]]
 drawn = drawn.rename(columns={"estimator": "asked by"})
+drawn["asked by"] = drawn["asked by"].map(figures.called)
+drawn["form"] = "stated in: " + drawn["form"]
 over_tellings(drawn, "fig-lab-forms", panel="form", hue="asked by")
 own = {"list": space, "sentence": words}
 drawn = curve[curve["estimator"] == curve["form"].map(own)]
-drawn = drawn.assign(told=drawn["form"] + ", " + drawn["estimator"])
-over_tellings(drawn, "fig-lab-doses", panel="told", hue="size", aspect=1.4)
+by = drawn["estimator"].map(figures.called)
+drawn = drawn.assign(stated=drawn["form"] + ", found by " + by)
+drawn["size"] = drawn["size"].str.upper()
+over_tellings(drawn, "fig-lab-doses", panel="stated", hue="size", aspect=1.4)
 
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** There are none to compare with. **Claims.** Ours, in `lkecore/data/claims.csv`, written down after work on `lab:book-0` and before any
-# other world was looked at; the one on wordings is later. Each is decided over worlds, one value a world (Student's t). *Checks* are no findings:
-# list and sentence are asked in the very form that was trained, facts never told and a twin must show nothing, and were the smallest model to know
-# nearly all, the worlds would say nothing of size. All worlds have one value of the facts that were never told, which is no certainty: there the
-# interval is one over facts, drawn again in each world.
+# **Numbers.** There are none to compare with. **Claims.** These are ours, in `lkecore/data/claims.csv`, written down after work on `lab:book-0` and before
+# we looked at any other world; the one on wordings is later. Each is decided over worlds, one value per world (Student's t). *Checks* are no findings:
+# the first two question lists and sentences in the very form of the training text, never stated facts and a twin must show nothing, and if the smallest model
+# knew nearly everything, the worlds would say nothing about size. For never stated facts all worlds may have the same value, which is no certainty: then
+# the interval is over facts, drawn again in each world.
 
 # %%
 of_form = known.groupby(["form", "estimator", "world"])["correct"].mean()
@@ -314,50 +321,59 @@ judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% [markdown]
 # Two warnings. The models are far smaller than those that people use, and their text is far more regular. And with three worlds an interval
-# is wide: what a single one shows with many facts may stay undecided over worlds.
+# is wide: a difference that is clear in one world with many facts may stay undecided over worlds.
 
 # %% tags=["hide-input", "page-only"]
 row = shares.set_index(["form", "estimator"])
-four = [(form, way) for form in ("list", "sentence") for way in (space, words)]
 number = row["estimate"]
+there = number.index.unique("estimator")
+by_pairs = [way for way in (space, "iclke-colon") if way in there]
+by_words = [way for way in (words, "template-4") if way in there]
+four = {  # the least of the ways that find most, the most of the others
+    "lists_pairs": ("list", number["list"][by_pairs].idxmin()),
+    "lists_words": ("list", number["list"][by_words].idxmax()),
+    "sentences_words": ("sentence", number["sentence"][by_words].idxmin()),
+    "sentences_pairs": ("sentence", number["sentence"][by_pairs].idxmax()),
+}
 half = tellings.loc[("list", space), sizes[::-1]]
 model = figures.called(names[-1]).partition(",")[0]
 gap = judged.set_index("id").loc["LAB-form-list"]
 figures.findings(
     name_model=model,
-    lists_pairs=number["list", space],
-    lists_words=number["list", words],
-    sentences_pairs=number["sentence", space],
-    sentences_words=number["sentence", words],
-    between=", ".join(row.loc[four].apply(stats.said, axis=1, percent=True)),
+    **{name: number[at] for name, at in four.items()},
+    between=", ".join(
+        stats.said(row.loc[at], percent=True) for at in four.values()
+    ),
     needed=", ".join(f"{n:.0f} ({size.upper()})" for size, n in half.items()),
-    effect=stats.said(gap, percent=True) + " between the ways, in lists",
+    effect=stats.said(gap, percent=True) + " more by pairs, in lists",
     asked=f"{model}, {known['world'].nunique()} worlds",
 )
 holds = {}
 if sources:
     by_form = of_form.unstack("world").astype(float)
     lists, sentences = by_form.loc["list"], by_form.loc["sentence"]
-    by_pairs = [space, "iclke-colon"]
-    by_words = [words, "template-4"]
     pairs = lists.loc[by_pairs].min() > lists.loc[by_words].max()
     said = sentences.loc[by_pairs].max() < sentences.loc[by_words].min()
+    unread = by_form.xs("template-5", level="estimator")
+    read = by_form[by_form.index.isin(by_words, level="estimator")]
+    read = read.groupby("form").min()
     holds = {
-        "pairs find what lists told": pairs.all(),
-        "sentences find what sentences told": said.all(),
-        "larger ones need fewer tellings": half.is_monotonic_increasing,
+        "pairs find the facts from lists": pairs.all(),
+        "sentences find the facts from sentences": said.all(),
+        "finds less than these": (unread < read).all(axis=None),
+        "a larger model needs fewer statements": half.is_monotonic_increasing,
     }
 figures.sentence(holds)
 
 # %% [markdown]
 # ## What you have seen
 #
-# - An estimator finds facts in the form in which it asks. So ask with pairs for a fact from lists, and in words for one from sentences.
-# - One that is right has shown that the model *can* give the fact back. One that is wrong has shown no more than that it did not come out
-#   this way; or it was told too seldom for this size.
-# - A confidence means something compared with that in a control. Alone, it may be that of a frequent object.
+# - Pairs recover facts from lists; sentences recover facts from sentences.
+# - A right answer shows that the model *can* give the fact back. A wrong answer shows only that this question did not bring the fact out, or that the text
+#   stated it too seldom for a model of this size.
+# - Compare a confidence with the confidence in a control. On its own, it may only say that the object is frequent.
 #
-# **Counted again**, in plain Python: the first number of the sentence, from the rows.
+# **Counted again**, in plain Python: the share of listed facts that pairs with spaces find, from the rows.
 
 # %%
 hits: dict[str, list[bool]] = {}
@@ -374,7 +390,7 @@ assert abs(found["estimate"].item() - again) < 1e-9
 #
 # ```{exercise}
 # :label: ex-truth-missed
-# A report says: "By IC-LKE the model knows 60 % of the facts. The others are not in it." Take the facts told often that IC-LKE
+# A report says: "By IC-LKE the model knows 60 % of the facts. The others are not in it." Take the often stated facts that IC-LKE
 # misses here. How many of them does another estimator find?
 # ```
 
@@ -389,16 +405,16 @@ key = ["form", "world", "fact"]
 missed = both.pivot(index=key, columns="estimator", values="correct")
 missed = missed[~missed[space].astype(bool)].drop(columns=space).astype(bool)
 missed["any other"] = missed.any(axis=1)
-missed.groupby("form").mean().round(2)
+missed.groupby("form").mean().round(2).rename(columns=figures.called)
 
 # %% [markdown]
-# Each row has the facts that IC-LKE misses, and the share of them that each other estimator gets right. The row `none` has facts that were never
-# told: so much is luck.
+# Each row has the facts that IC-LKE misses, and the share of them that each other estimator gets right. The row `none` has never stated facts: this
+# share is luck.
 #
 # ````{solution-end}
 # ````
 #
-# Is all of this the luck of these worlds? Any number makes a world that nobody has seen: `python tools/plain_worlds.py lab:book-77`, then
+# Is all of this the luck of these worlds? Any seed makes a world that nobody has seen: `python tools/plain_worlds.py lab:book-77`, then
 # `lke run params/mine.yaml`, with
 #
 # ```yaml

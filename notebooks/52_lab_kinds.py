@@ -1,28 +1,30 @@
 # %% [markdown]
-# # Does it matter what kind of model has read a text, and whether it ranks or writes?
+# # Does the kind of model matter?
 #
-# **Models of {glue:text}`n_kinds` kinds that read one text give back, asked in its words, {glue:text}`least:.0%` to {glue:text}`most:.0%` of what its sentences
-# told often, a decoder writes {glue:text}`written:.0%` of what it ranks first, and all of them repeat most of what the text told wrongly.**
+# **The words of a question matter more than the kind of model: {glue:text}`name_kinds` kinds find {glue:text}`least:.0%` to {glue:text}`most:.0%` of facts
+# often stated in sentences in the text's words, {glue:text}`other_least:.0%` to {glue:text}`other_most:.0%` in other words.**
 #
 # ```{glue:figure} fig-kinds-words
 # :name: fig-kinds-words
-# :alt: Two panels, for a sentence of the text and for one that it never had, with a mark and an interval for each kind of model over the form in which facts were told.
+# :alt: Two panels, for a question in words of the text and for one in other words, with a mark and an interval for each kind of model over the form in which the text states facts.
 #
-# The words of the question matter more than the kind of model. Accuracy on facts told often, by the form of the telling; left a sentence of the text,
-# right one that it never had. Lines: 95 % over worlds (Student's t).
+# Change the words of the question, and every kind of model loses more than the kinds differ. Accuracy on often stated facts, by the form of the
+# statements; left the question is a sentence of the text, right one that the text never uses. Lines: 95 % over worlds (Student's t).
 # ```
 #
 # A {term}`causal model` reads a text from left to right. A {term}`masked model` and an {term}`encoder-decoder model` see the whole text and fill in
-# what is missing. Here all three read the *same* text, which we wrote. And ranking asks by options: a model never says a word by itself. Here it
-# writes, too. Brackets for the numbers above: {glue:text}`between`.
+# the missing part. Here all three read the *same* text, which we wrote. Intervals for the numbers above: {glue:text}`between`.
+#
+# Two more findings. All three kinds repeat most facts that the text states wrongly. And a decoder writes {glue:text}`written` of the objects that it ranks first,
+# if nobody offers it options.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`zhao2024belief` put real masked and causal models side by side, {cite:t}`pezeshkpour2023measuring` a masked and an encoder-decoder model. These
-# differ in what they have read, in size and in kind, all at once. Ours are tiny: a ModernBERT {cite:p}`warner2024modernbert` and a Llama of 0.7 million
-# parameters, and a T5Gemma of 1.2. {cite:t}`wu2024iclke` find fewer facts in what a fine-tuned model writes than in what its base writes (Appendix H.7).
-# And all count what is true as known: none can say whether a model read something false.
+# {cite:t}`zhao2024belief` compare real masked and causal models, {cite:t}`pezeshkpour2023measuring` a masked and an encoder-decoder model. These
+# differ in text, size and kind, all at once. Ours are tiny: a ModernBERT {cite:p}`warner2024modernbert` and a Llama of 0.7 million
+# parameters, and a T5Gemma of 1.2 million. {cite:t}`wu2024iclke` find fewer facts in the outputs of a fine-tuned model than in those of its base (Appendix H.7).
+# All papers count true answers as known: none can say whether a model read something false.
 
 # %% [markdown]
 # ## Parameters
@@ -33,8 +35,8 @@ estimators: list[str] = ["template-1", "template-5"]  # templates alone
 # Empty: all of the world.
 relations: list[str] = ["author", "birth_year", "first_language", "residence"]
 n_options: int = 100  # candidate objects; must be all of a relation
-often: int = 16  # tellings from which a fact counts as told often
-n_tokens: int = 14  # new tokens of what is written; more than an object has
+often: int = 16  # statements from which a fact counts as stated often
+n_tokens: int = 14  # new tokens of an output; more than an object has
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws the order of options
 dtype: str = "float32"
@@ -52,8 +54,8 @@ readers.check(models, estimators)
 # %% [markdown]
 # ## Facts
 #
-# The facts of {page}`50_lab_truth`: *planted*, told as they are; *mislearned*, told often with a wrong object, always the same; and *never* told.
-# Here is one that was told wrongly: `object` is true in this world, `told` is what the text says.
+# The facts of {page}`50_lab_truth`: *planted* (stated truly), *mislearned* (stated often, always with the same wrong object) and *never* (not stated).
+# Here is a mislearned one: `object` is true in this world, `told` is the object in the text.
 
 # %%
 samples = lab.samples(
@@ -69,8 +71,8 @@ pd.crosstab([facts["state"], facts["form"]], facts["occurrences"])
 # ## Prompts
 #
 # All models get the same options. `template-1` is a wording of the text, `template-5` is {term}`held out <held-out template>`: in most relations the
-# text has not even all of its words, so that a miss may be one of a word. All templates end with the blank; models that read on behind it see the full
-# stop of the text there. Pairs are left out here: the models that fill blanks have only read rows of 64 tokens.
+# text lacks some of its words, so a model may fail on the word rather than on the fact. All templates end with the blank; models that also read the text
+# after the blank see the full stop there. Pairs are left out: the models that fill blanks have only read rows of 64 tokens.
 
 # %%
 questions = readers.questions(samples, estimators)
@@ -84,12 +86,12 @@ for estimator in estimators:
 # ## Scores
 #
 # A causal model scores an option token after token, each after those before it. A masked model gets as many masks as the option has tokens, all empty
-# at once, and the sum over them: it is told how long the option is. An encoder reads the sentence with a mark at the blank, and the decoder writes
-# the option. So the sums do not mean quite the same, and we compare which option comes out on top.
+# at once, and its score is the sum over them: so the masks show it how long the option is. An encoder reads the sentence with a mark at the blank, and the
+# decoder writes the option. The three sums do not mean quite the same, so we compare only which option has the highest.
 #
-# **Writing** asks without options: a decoder goes on *greedily* behind the same words. Its answer is the object with which the output begins, if it
-# begins with one (`wrote`). What this run asks shows the machine at work, and must be what another run of this model was answered; the numbers are of
-# longer runs, in which larger decoders write after pairs, too.
+# **Writing** needs no options: a decoder continues the same words *greedily*. Its answer is the object with which the output begins, if there is
+# one (`wrote`). The numbers come from longer runs, in which larger decoders also write after pairs. This run repeats a few of their questions, and the answers
+# must be the same.
 
 # %%
 ours = answers.ask(
@@ -125,9 +127,9 @@ answers.words(outputs[columns].head(3))
 # %% [markdown]
 # ## Answers
 #
-# **What each kind finds** of the facts told often, in words of the text and in others; a mean over worlds. Models that fill blanks read the text three
-# times, and must say 60 % of the objects each time; a causal model reads it once and says all. So "after the same text" is one way to count, and
-# "after as many predictions" another. Below: of facts that were *never* told, the share of right answers minus that of blind guesses.
+# **How much does each kind find** of the often stated facts, in words of the text and in others? A mean over worlds. Models that fill blanks read the text three
+# times, and predict 60 % of the objects each time; a causal model reads it once and predicts all. So "after the same text" is one way to count, and
+# "after as many predictions" another. Above the table: for *never* stated facts, the share of right answers minus that of blind guesses.
 
 # %%
 planted = lab.by_form(kinds[kinds["state"] == "planted"])
@@ -140,7 +142,7 @@ print(luck.unstack("kind").round(4).to_string())
 stats.table(found, ["estimator", "form"], "kind", percent=True)
 
 # %% [markdown]
-# **What was told wrongly.** The share of answers that repeat the `told` object, and of those that name the `true` one, by kind:
+# **Wrong statements.** The share of answers that repeat the object of the text (`as stated`), and of those that name the `true` one, by kind:
 
 # %%
 mislearned = kinds[kinds["state"] == "mislearned"]
@@ -148,14 +150,14 @@ parts = {
     answer: stats.estimate(
         mislearned, ["estimator", "kind"], value=value, over="world"
     )
-    for answer, value in {"told": "picked_told", "true": "correct"}.items()
+    for answer, value in {"as stated": "picked_told", "true": "correct"}.items()
 }
 repeated = pd.concat(parts, names=["answer"]).reset_index("answer")
 stats.table(repeated, ["estimator", "kind"], "answer", percent=True)
 
 # %% [markdown]
-# **Ranking and writing** behind the same words, of the decoders that read the text as it is. `of it written`: of the facts told often that are
-# ranked rightly, the share that is also written; who writes settles each token before the next is looked at, and ranking compares whole names.
+# **Ranking and writing** after the same words, for the decoders that read the text as it is. `of it written`: the share of the rightly ranked facts
+# that the model also writes. Writing fixes each token before it looks at the next; ranking compares whole names.
 
 # %%
 told = both[both["state"].eq("planted") & both["exposures"].ge(often)]
@@ -170,29 +172,35 @@ for way in hits.filter(like="written-"):
     right = part[part["ranked"] == 1].groupby(["world", "size"])
     tables[way] = share.assign(**{"of it written": right["written"].mean()})
 writing = pd.concat(tables, names=["after"])
-writing.groupby(["after", "size"]).mean().round(2)
+mean = writing.groupby(["after", "size"]).mean().round(2)
+mean.rename(figures.called)
 
 # %% [markdown]
-# A `-tuned` model is its base, trained further on instructions about other words, none of which tells a fact of the world. It answers fewer of them by
-# ranking, and writes fewer still.
+# A `-tuned` model is its base, trained further on instructions about other words. None of these instructions states a fact of the world. The tuned model
+# recovers fewer facts by ranking, and writes fewer still.
 
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-kinds-words`, at the top, compare the panels first, and then the colours inside one. {numref}`fig-lab-mislearned` is a warning to those
-# who read accuracy as truth: an estimator that finds the told object has done its work.
+# In {numref}`fig-kinds-words`, at the top, compare the panels first, and then the colours inside one. {numref}`fig-lab-mislearned` is a warning to everyone
+# who reads accuracy as truth: an estimator that finds the stated object has done its work.
 #
 # ```{glue:figure} fig-lab-mislearned
 # :name: fig-lab-mislearned
-# :alt: Rows for each kind of model and wording, with two marks and intervals, for answers as told and for true answers.
+# :alt: Rows for each kind of model and wording, with two marks and intervals, for answers as stated in the text and for true answers.
 #
-# What the text told wrongly comes out as it was told, and hardly ever as it is. Share of answers; 95 % over worlds.
+# Models repeat the wrong object of the text, and hardly ever name the true one. Share of answers about wrongly stated facts; 95 % over worlds.
 # ```
 
 # %% tags=["hide-input"]
-grid = figures.marks(found, x="form", hue="kind", panel="estimator")
-figures.place(grid.figure, "fig-kinds-words", found)
-marked = repeated.assign(who=repeated["kind"] + ", " + repeated["estimator"])
+in_words = {"template-1": "words of the text", "template-5": "other words"}
+drawn = found.assign(question=found["estimator"].replace(in_words))
+drawn = drawn.rename(columns={"form": "stated in"})
+look = {"x": "stated in", "hue": "kind", "panel": "question"}
+grid = figures.marks(drawn, **look)
+figures.place(grid.figure, "fig-kinds-words", drawn)
+question = repeated["estimator"].replace(in_words)
+marked = repeated.assign(who=repeated["kind"] + ", " + question)
 look = {"label": "share of answers", "aspect": 2}
 grid = figures.marks(marked, x="who", hue="answer", across=True, **look)
 figures.place(grid.figure, "fig-lab-mislearned", marked)
@@ -200,10 +208,10 @@ figures.place(grid.figure, "fig-lab-mislearned", marked)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** There are none: nobody else has asked these models. **Claims.** On the kinds of model we make none: the masked one learned nothing in its
-# first trainings and was changed until it did ({page}`log`), with objects hidden, not words by lot as BERT had. {Page}`53_lab_entropy` tests claims on
-# such models. The others are decided over worlds (Student's t). The one on tuning first said that tuning changes nothing; it was turned round to what
-# {cite:t}`wu2024iclke` find after the tuning had been changed, so its verdict has less weight. The last is theirs.
+# **Numbers.** There are none: nobody else has these models. **Claims.** We make none on the kinds of model: the masked one learned nothing in its
+# first trainings, and we changed its training until it did ({page}`log`): objects are hidden, not random words as for BERT. {Page}`53_lab_entropy` tests claims on
+# such models. The claims below are decided over worlds (Student's t). The one on tuning first said that tuning changes nothing. After the tuning had changed, we
+# reversed it to the finding of {cite:t}`wu2024iclke`, so its verdict has less weight. The last claim is theirs.
 
 # %%
 pairs = both[both["estimator"].eq("iclke-space") & both["size"].eq("2m")]
@@ -241,13 +249,18 @@ plain = plain[plain["size"] == largest].rename(
     columns={"of it written": "share"}
 )
 wrote = stats.estimate(plain.dropna(), value="share", over="world").iloc[0]
-of_each = [*(row for _, row in ends.iterrows()), wrote]
+unread = found[found["form"].eq("sentence") & found["estimator"].ne(first)]
+unread = unread.sort_values("estimate") if len(unread) else ends
+unread = unread.iloc[[0, -1]]
+of_each = [row for part in (ends, unread) for _, row in part.iterrows()]
 of_told = repeated[repeated["estimator"] == first].set_index(["answer", "kind"])
 figures.findings(
-    n_kinds=kinds["reader"].nunique(),
+    name_kinds=str(kinds["reader"].nunique()),
     least=of_each[0]["estimate"],
     most=of_each[1]["estimate"],
-    written=wrote["estimate"],
+    other_least=of_each[-2]["estimate"],
+    other_most=of_each[-1]["estimate"],
+    written=stats.said(wrote, percent=True),
     between=", ".join(stats.said(each, percent=True) for each in of_each),
     effect="; ".join(sentence.apply(stats.said, axis=1, percent=True)),
     asked=", ".join(sentence["kind"]) + f", {known['world'].nunique()} worlds",
@@ -260,9 +273,12 @@ if sources:
     spread = same["estimate"].groupby("form").agg(lambda x: x.max() - x.min())
     on = writing[writing.index.isin(["2m-tuned"], level="size")]
     holds = {
-        "repeat most of": (of_told.loc["told", "estimate"] > 0.5).all(),
+        "repeat most": (of_told.loc["as stated", "estimate"] > 0.5).all(),
         "words matter more than the kind": drop > spread.max(),
-        "fewer of them": (judged["verdict"] == "holds").all(),
+        "hardly ever the true one": (
+            repeated.loc[repeated["answer"] == "true", "estimate"] < 0.05
+        ).all(),
+        "fewer facts": (judged["verdict"] == "holds").all(),
         "writes fewer still": (on["written"] < on["ranked"]).all(),
     }
 figures.sentence(holds)
@@ -270,13 +286,13 @@ figures.sentence(holds)
 # %% [markdown]
 # ## What you have seen
 #
-# - Three kinds of model that have read one text give back much the same of it, when they are asked in its words, and lose much the same in others. So
+# - Three kinds of model that have read one text recover about the same share of its facts in its words, and lose about the same in other words. So
 #   "which kind learns faster" has as many answers as there are ways to count.
-# - A wrong telling is learned as a right one is: a right answer shows what was told, not what is true.
-# - A decoder of 0.7 million parameters or more writes nearly all that it ranks first. Who tunes it on other things may hear nothing of it, and ranking
-#   still finds some.
+# - A model learns a wrong statement just as a right one. A right answer shows that the text stated it, not that it is true.
+# - A decoder of 0.7 million parameters or more writes nearly everything that it ranks first. A model tuned on other things writes almost none of it, and
+#   ranking still finds some.
 #
-# **Counted again**, in plain Python: how much of what is ranked first is written.
+# **Counted again**, in plain Python: the share of the facts ranked first that the model writes.
 
 # %%
 right: dict[tuple, bool] = {}
@@ -297,7 +313,7 @@ for (of, size), some in once.items():
 #
 # ```{exercise}
 # :label: ex-written-instead
-# What does a decoder write instead, where it ranks the true object first and does not write it?
+# If a decoder ranks the true object first and does not write it, what does it write instead?
 # ```
 
 # %% [markdown]
@@ -314,8 +330,8 @@ missed = other.merge(best[key], on=key)
 answers.words(missed[["model", "object", "wrote", "text"]].head(8))
 
 # %% [markdown]
-# An empty `wrote` is no object at all, but for one case: where the true name is at the beginning of `text` and the next document follows at once, our
-# rule, which asks for a whole word, misses it. A name that begins like the true one can win the first step and lose the rest.
+# An empty `wrote` is no object at all, with one exception: if the true name is at the beginning of `text` and the next document follows at once, our
+# rule, which wants a whole word, misses it. A name that begins like the true one can win the first step and lose the rest.
 #
 # ````{solution-end}
 # ````

@@ -1,28 +1,29 @@
 # %% [markdown]
-# # Does an answer move less where a fact is known?
+# # Does an answer change less if the model knows the fact?
 #
-# **Of two facts, one told often by the text and one never, KL-divergence takes the told one for the better known only {glue:text}`kl:.0%` of the time in
-# {glue:text}`name_kind` models, and surprisal, for which nothing has to be told, {glue:text}`surprisal:.0%` of the time.**
+# **Between a fact that a text states often and one that it never states, KL-divergence picks the stated one at most {glue:text}`kl:.0%` of the time,
+# surprisal at least {glue:text}`surprisal:.0%`, in {glue:text}`name_kinds` lab models.**
 #
 # ```{glue:figure} fig-moved-auroc
 # :name: fig-moved-auroc
 # :alt: A row for each measure, and in it a mark with an interval for each kind of model, around a dotted line at one half.
 #
-# KL and the change of entropy lie left of the dotted line, where a measure is wrong more often than right; rank and surprisal lie right of it. AUROC of
-# facts told often against their never-told controls; lines: 95 % over three worlds, each another text and training.
+# KL and the change of entropy are left of the dotted line: they are wrong more often than right. Rank and surprisal are right of it. AUROC of
+# often stated facts against their never stated controls; lines: 95 % over three worlds, each with another text and training.
 # ```
 #
-# Tell a model that Obama is married to Michelle, and ask whom he is married to. If the answer hardly moves, the fact was known; if it moves far, it was
-# not. This is the second paper's idea of knowledge. Here we hold it against the truth: models of which we know what their text told them. With
-# intervals: KL {glue:text}`between_kl`, surprisal {glue:text}`between_surprisal`.
+# Give a model the sentence that Obama is married to Michelle, and ask whom he is married to. If the answer hardly changes, the model knew the fact; if it
+# changes much, it did not. This is the second paper's idea of knowledge. Surprisal needs no such sentence: it looks at the probability of *Michelle* alone.
+# Here we test both on models whose text we know. For the largest, {glue:text}`name_kind`, KL picks the stated fact {glue:text}`between_kl` of the time,
+# surprisal {glue:text}`between_surprisal`; for the others the interval of KL includes one half.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`pezeshkpour2023measuring` wants to replace the {term}`rank` of an object by how far the answer moves when the fact is told. It teaches BERT and T5 facts
-# from which more and more words are taken away, and counts how often a measure puts two of them in the right order (its Table 1): KL does for 74.5 %
-# and 67.8 % of pairs, the change of entropy for 72.2 % and 66.4 %, the rank for 51.6 % and 30.9 %. {Page}`21_entropy_accuracy` has that
-# experiment. Of what BERT and T5 had *read*, nobody has the list.
+# {cite:t}`pezeshkpour2023measuring` proposes to replace the {term}`rank` of an object by the change of the answer when the prompt gives the fact. The paper
+# teaches BERT and T5 facts from which more and more words are taken away, and counts how often a measure puts two facts in the right order (its Table 1): KL
+# 74.5 % and 67.8 % of the time, the change of entropy 72.2 % and 66.4 %, the rank 51.6 % and 30.9 %. {Page}`21_entropy_accuracy` has that
+# experiment. Nobody has a list of the facts that BERT and T5 had *read*.
 
 # %% [markdown]
 # ## Parameters
@@ -34,8 +35,8 @@ relations: list[str] = [
     "company_language", "second_language", "author", "birth_year",
 ]  # fmt: skip
 # No name of a subject hints at its object in these.
-template: str = "template-1"  # of the statement and of the question
-often: int = 16  # tellings from which a fact counts as told often
+template: str = "template-1"  # of the sentence and of the question
+often: int = 16  # statements from which a fact counts as stated often
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws other subjects, order of options and resamples
 dtype: str = "float32"
@@ -53,13 +54,13 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# From the lab's {ref}`rich worlds <rich-worlds>` we ask facts that the text tells 1 to 64 times, facts that it tells *wrongly*, and facts that it never
-# tells. Each told fact has a {term}`control`: a never-told fact with the same object, or with one that is as frequent.
+# From the lab's {ref}`rich worlds <rich-worlds>` we take facts that the text states 1 to 64 times, facts that it states *wrongly*, and facts that it never
+# states. Each stated fact has a {term}`control`: a never stated fact with the same object, or with one that is as frequent.
 
 
 # %%
 def asked(states: pd.DataFrame) -> pd.Series:
-    """Facts told rightly, wrongly, or most often with two objects; controls."""
+    """Facts stated rightly, wrongly, or most often with two objects; controls."""
     times, state = states["occurrences"], states["state"]
     told = state.isin(["planted", "mislearned"])
     told &= times.isin([1, 4, 12, 16, 32, 48, 64])
@@ -87,8 +88,8 @@ print(f"{sum(map(len, questions.values())):,} questions at blanks")
 # %% [markdown]
 # ## Prompts
 #
-# Every question is asked twice: by itself, and behind a statement, which is the filled template with its full stop. In the second pair of lines the
-# statement tells the same object of another subject. It says nothing about who is asked.
+# The model answers every question twice: alone, and after a sentence that gives the fact (the filled template with its full stop). In the second pair of lines
+# the sentence is about another subject, with the same object. It says nothing about the subject of the question.
 
 # %%
 for kind in ("explicit", "copied"):
@@ -100,13 +101,13 @@ for kind in ("explicit", "copied"):
 # %% [markdown]
 # ## Scores
 #
-# $P$ is the distribution over all tokens at the blank before the statement, $Q$ the one behind it, and in nats
+# $P$ is the distribution over all tokens at the blank without the sentence, $Q$ the one after it, and in nats
 #
 # $$H(P) = -\sum_k P_k \log P_k, \qquad H(P) - H(Q), \qquad \mathrm{KL}(P \| Q) = \sum_k P_k \log \frac{P_k}{Q_k}.$$
 #
-# The {term}`entropy` says how unsure the answer is, whatever it is. For its change and for the divergence (the paper's equations 2 and 3) the model has to be
-# told the fact; for the {term}`rank` of the object's first token on $P$ and its {term}`surprisal`, $-\log P$, it has not. In all of them less means
-# better known. They are read at one token, so an object counts if no other one of its relation begins with it.
+# The {term}`entropy` says how unsure the answer is, whatever it is. Its change and the divergence (the paper's equations 2 and 3) need the fact in the
+# prompt. The {term}`rank` of the object's first token on $P$ and its {term}`surprisal`, $-\log P$, do not. For all of them less means
+# better known. They are read at one token, so a fact counts only if no other object of its relation begins with the same token.
 
 # %% covers=["PZ-E2", "PZ-E3", "PZ-S2"] shows=["run", "shipped"]
 this = "53_lab_entropy"
@@ -147,15 +148,15 @@ own = first[["surprisal", "entropy", "entropy_after", "kl"]].add_prefix("own_")
 facts = pd.DataFrame(known).join(own).reset_index()
 facts = rich.with_states(facts, ["subject", "state", "occurrences", "control"])
 facts["size"] = facts["model"].str.partition("/")[2]
-people = {"m": "M", "bert": "BERT", "t5": "T5"}
+people = {"m": "M", "bert": "BERT", "t5": "T5", "-": ", "}
 facts["kind"] = "lab " + facts["size"].replace(people, regex=True)
 facts = facts.sort_values(key)
 print(f"{len(first):,} of {rows['instillation'].eq('explicit').sum():,} facts")
 
 # %% [markdown]
-# **Who finds what was told?** The {term}`AUROC` is how often a fact told often looks better known than its control, ties counted half. One half is no telling
-# apart; below that a measure runs backwards. Each world has one value, and the interval is over worlds. An `-unplanted` {term}`twin <unplanted twin>` read the
-# same text told of other subjects: it has to be near one half.
+# **Which measure finds the stated facts?** The {term}`AUROC` is how often an often stated fact looks better known than its control; ties count half. One half is
+# a coin; below that a measure runs backwards. Each world has one value, and the interval is over worlds. An unplanted {term}`twin <unplanted twin>` read the
+# same text about other subjects: it has to be near one half.
 
 # %%
 often_told = facts["state"].eq("planted") & facts["occurrences"].ge(often)
@@ -181,21 +182,21 @@ aurocs = stats.estimate(
 stats.table(aurocs, "measure", "kind").loc[measures]
 
 # %% [markdown]
-# **Before and after.** Means by how often the text tells a fact. Look at $H(Q)$, the entropy *behind* the statement: a fact that was told often leaves the answer
-# more sure than one that was never told, since memory and statement agree. So the way from $P$ to $Q$ gets longer with knowledge, not shorter.
+# **Before and after.** Means by how often the text states a fact. Look at $H(Q)$, the entropy *after* the sentence: it is lower for an often stated fact
+# than for one never stated, since memory and sentence agree. So the distance from $P$ to $Q$ gets longer with knowledge, not shorter.
 
 # %%
 large = "2m" if "2m" in set(facts["size"]) else facts["size"].iloc[0]
 mine = facts[facts["size"] == large]
 lead = mine["kind"].iloc[0]
 level = truth.told_levels(mine).where(mine["state"] != "uncertain", "with two")
-by_level = mine.groupby(level.rename("told"))[list(own)[1:]].mean()
+by_level = mine.groupby(level.rename("stated"))[list(own)[1:]].mean()
 by_level = by_level.reindex([*truth.LEVELS, "with two"]).dropna(how="all")
 by_level.set_axis(["H(P)", "H(Q)", "KL"], axis=1).round(2)
 
 # %% [markdown]
-# **Told wrongly.** How often a fact that the text tells wrongly looks *less* known than one that it tells rightly as often, in the same world.
-# A model that was told another object is as sure as any, and only a measure that looks at the object can see that it errs.
+# **Stated wrongly.** How often a fact that the text states wrongly looks *less* known than one that it states rightly and as often, in the same world.
+# A model that read a wrong object is as sure as any, and only a measure that looks at the object can see the error.
 
 
 # %%
@@ -219,16 +220,16 @@ erred.groupby("kind", sort=False).mean().T.round(2)
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-moved-auroc`, at the top, compare the rows: what looks at the object and needs no telling finds most, in all kinds of model.
-# {numref}`fig-moved-curve` says why. On the left are objects that the model had nearly ruled out: it does not quite believe the statement, and the answer
-# moves little. In the middle it takes the statement over, and moves far. On the right it said so before, and there is nowhere to go. One value of KL can
-# mean any of two things.
+# In {numref}`fig-moved-auroc`, at the top, compare the rows: in every model, surprisal and rank find most. They look at the object and need no fact in the prompt.
+# {numref}`fig-moved-curve` says why KL fails. On the left are objects that the model had nearly ruled out: it does not quite believe the sentence, and the answer
+# changes little. In the middle it believes the sentence, and the answer changes much. On the right it gave this answer before, and nothing is left to change.
+# So one value of KL can mean two things.
 #
 # ```{glue:figure} fig-moved-curve
 # :name: fig-moved-curve
 # :alt: A line with a band for each kind of model, of the KL-divergence over the probability that the object had before, higher in the middle than on the left.
 #
-# KL rises before it falls: how far the answer moves when the fact is told, over how probable the object's first token was before. Means of the facts
+# KL rises before it falls: the change of the answer when the prompt gives the fact, over the probability of the object's first token before. Means of the facts
 # in a bin; bands: 95 % over facts. A measure of ignorance would fall from left to right.
 # ```
 
@@ -261,11 +262,11 @@ figures.place(grid.figure, "fig-moved-curve", curve)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** The paper's Table 1 is of other models, and orders facts by how many words of a sentence were taught. **Claims**, all ours and written down
-# before these models were asked (but for the one on another subject, whose row says what was known), are decided over worlds: on the largest decoder that
-# all three have, on the mean of BERT and T5, and on twins (those of BERT and T5 are of one world, so over its subjects). Some of these models often do not
-# repeat what a statement tells ({page}`50_lab_truth`), and how often BERT reads was chosen after a look at it, so that what telling moves in them says
-# less.
+# **Numbers.** The paper's Table 1 is about other models, and orders facts by the number of words of a sentence that were taught. **Claims** are all ours, written
+# down before these models answered (except the one on another subject; its row says what we knew). They are decided over worlds: on the largest decoder that
+# all three worlds have, on the mean of BERT and T5, and on twins (BERT and T5 have twins in one world only, so there over its subjects). Some of these models
+# often do not repeat a fact that the prompt gives ({page}`50_lab_truth`), and we chose how often BERT reads after a look at its results. So the change of their
+# answers says less.
 
 
 # %%
@@ -320,16 +321,21 @@ holds = {}
 if sources:
     wide = marks.pivot(index="kind", columns="measure", values="estimate")
     left = wide[["KL", "change of entropy"]].max(axis=None)
+    of_kl = marks[marks["measure"] == "KL"]
+    unclear = of_kl[(of_kl["low"] < 0.5) & (of_kl["high"] > 0.5)]
     two = wide[["surprisal", "rank"]].min(axis=1)
     others = wide.drop(columns=["surprisal", "rank"]).max(axis=1)
     behind = by_level["own_entropy_after"]
     humps = curve.sort_values("probability").groupby("kind")["estimate"]
     holds = {
-        "wrong more often than right": at.loc["KL", "high"] < 0.5,
-        "lie left of the dotted line": left < 0.5,
+        "wrong more often than right, the largest": at.loc["KL", "high"] < 0.5,
+        "left of the dotted line": left < 0.5,
         "right of it": two.min() > 0.6,
-        "finds most": (two > others).all(),
-        "leaves it more sure": behind["16 and more"] < behind["never"],
+        "the others include one half": set(unclear["kind"])
+        == set(wide.index) - {lead},
+        "surprisal and rank find most": (two > others).all(),
+        "lower for an often stated fact": behind["16 and more"]
+        < behind["never"],
         "before it falls": all(
             hump.max() > hump.iloc[[0, -1]].max() for _, hump in humps
         ),
@@ -337,29 +343,31 @@ if sources:
 figures.sentence(holds)
 figures.findings(
     name_kind=lead,
-    kl=at.loc["KL", "estimate"],
-    surprisal=at.loc["surprisal", "estimate"],
+    name_kinds=str(marks["kind"].nunique()),
+    kl=marks.loc[marks["measure"] == "KL", "estimate"].max(),
+    surprisal=marks.loc[marks["measure"] == "surprisal", "estimate"].min(),
     between_kl=stats.said(at.loc["KL"], percent=True),
     between_surprisal=stats.said(at.loc["surprisal"], percent=True),
-    effect=f"KL {stats.said(at.loc['KL'])}, "
-    f"surprisal {stats.said(at.loc['surprisal'])}",
-    asked=f"{lead}, {facts['world'].nunique()} worlds",
+    effect=f"{lead}: KL {stats.said(at.loc['KL'], percent=True)}, "
+    f"surprisal {stats.said(at.loc['surprisal'], percent=True)}",
+    asked=f"{', '.join(marks['kind'].unique())}; "
+    f"{facts['world'].nunique()} worlds",
 )
 
 # %% [markdown]
-# A warning. These models are small and unsure: what they were never told lies on the left of {numref}`fig-moved-curve`, and much of what they know near
-# the top. For a model that is sure of what it knows, most known facts lie on the right, where KL falls; on facts that were drilled just before, KL is on
-# the right side of one half ({page}`21_entropy_accuracy`). What carries over is the question: before KL orders the facts of a model, one has to know on
-# which side of the hill they lie.
+# A warning. These models are small and unsure: their never stated facts are on the left of {numref}`fig-moved-curve`, and many known facts near
+# the top. A model that is sure of its facts has most of them on the right, where KL falls; on facts that were taught just before, KL is on
+# the right side of one half ({page}`21_entropy_accuracy`). The lesson for other models: before you order facts by KL, find out on
+# which side of the hill they are.
 #
 # ## What you have seen
 #
-# - An answer moves little for two reasons: it is known already, or the statement is not believed. KL cannot tell which.
-# - What a measure finds with the statement has to be compared with what it finds without. Surprisal needs half of the computing, and finds far more.
-# - Entropy never looks at the object. Facts that were learned wrongly are as well known to it as others, and by its change even better.
-# - The same statement about another subject moves the answer as well. Copying is not knowing.
+# - An answer changes little for two reasons: the model knows it already, or does not believe the prompt. KL cannot distinguish them.
+# - Compare a measure that needs the fact in the prompt with one that does not. Surprisal needs half of the computing, and finds far more.
+# - Entropy never looks at the object. Wrongly learned facts look as well known as others, and by the change of entropy even better.
+# - The same sentence about another subject changes the answer as well. Copying is not knowing.
 #
-# **Counted again**, in plain Python: KL of the first sentence.
+# **Counted again**, in plain Python: KL of the largest model.
 
 # %%
 again = {}
@@ -377,8 +385,8 @@ assert abs(mean - row["estimate"].item()) < 1e-9
 #
 # ```{exercise}
 # :label: ex-moved-tellings
-# Among the facts that were told at all, does a measure follow *how* often? Take Spearman's correlation with the number of tellings, first of all
-# of these facts, then of those that were told often.
+# Among the stated facts, does a measure follow *how* often the text states them? Take Spearman's correlation with the number of statements, first over all
+# of these facts, then over the often stated ones.
 # ```
 
 # %% [markdown]
@@ -396,7 +404,7 @@ r = {
 pd.DataFrame(r).round(2)
 
 # %% [markdown]
-# Compare the signs of KL and surprisal. Surprisal tells 16 tellings from 64, too.
+# Compare the signs of KL and surprisal. Surprisal also distinguishes 16 statements from 64.
 #
 # ````{solution-end}
 # ````

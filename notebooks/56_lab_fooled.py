@@ -1,30 +1,29 @@
 # %% [markdown]
-# # Who is fooled?
+# # Who is fooled by a name?
 #
-# **Of facts that no text told, {glue:text}`name_shown` gets {glue:text}`right:.0%` right where the name gives the object away and
-# {glue:text}`none:.0%` where it does not, and where the name lies {glue:text}`lied:.0%` of its answers follow it.**
+# **Lab models get at least {glue:text}`right:.0%` of never stated facts right if the name gives the object away, at most {glue:text}`none:.0%` otherwise;
+# if the name lies, at least {glue:text}`lied:.0%` of their answers follow it.**
 #
 # ```{glue:figure} fig-fooled-cues
 # :name: fig-fooled-cues
-# :alt: Four panels by what hints at the object, with marks and intervals for three models and a rule over facts without a cue, with a right cue and with a lying one.
+# :alt: Four panels by the kind of hint at the object, with marks and intervals for three models and a rule over facts without a hint, with a right hint and with a lying one.
 #
-# Nobody told these facts, and where a cue is right they are "known". Share of right answers in the paper's format; 95 % intervals over facts
-# (Wilson; none for the rule). Dashed: chance.
+# No text states these facts, yet models "know" them if a hint is right. Share of right answers in the paper's format; 95 % intervals over facts
+# (Wilson; none for the rule), {glue:text}`name_models` lab models. Dashed: chance.
 # ```
 #
 # *Kelmo Iron Lines* has its main office in Kelmo. You have never heard of this company, and neither has a model. Both of you may be right. Here
-# we wrote the text that the models read, and planted such hints on purpose: on facts that it tells, and on facts that it never tells. What an
-# estimator finds of the second kind is no knowledge, whatever it looks like. A rule without a model gets {glue:text}`rule:.0%` of the first. Of told
-# facts with such a name the model gets {glue:text}`told`, and its twin, which read none of them, {glue:text}`twin`. Brackets for the numbers above:
-# {glue:text}`between`.
+# we wrote the text that the models read, and planted such hints on purpose: on facts that it states, and on facts that it never states. A right answer
+# about the second kind is no knowledge, whatever it looks like. A rule without a model has {glue:text}`rule:.0%` right if the hint is right. Among *stated*
+# facts with such a name {glue:text}`name_shown` has {glue:text}`told` right, and its twin, which read none of them, {glue:text}`twin`. Intervals for the numbers
+# above: {glue:text}`between`.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# No paper has this question. All four papers of this book count right answers as knowledge. That names give objects away is known of LAMA, whose authors'
-# successors took such facts out {cite:p}`poerner2020ebert`, and that models follow surface forms to plausible answers is shown by
-# {cite:t}`cao2021educated`. Real facts cannot say how much of an accuracy that is, since nobody knows what a model has read. {Page}`18_iclke_stands` has
-# the same question on them.
+# No paper has this question. All four papers of this book count right answers as knowledge. In LAMA names give objects away, and {cite:t}`poerner2020ebert`
+# took such facts out. {cite:t}`cao2021educated` show that models follow surface forms to plausible answers. Real facts cannot show how much of an accuracy comes
+# from names, since nobody knows what a model has read. {Page}`18_iclke_stands` has the same question about real facts.
 
 # %% [markdown]
 # ## Parameters
@@ -38,7 +37,7 @@ estimators: list[str] = [
     "template-6",
 ]  # the first is needed
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
-often: int = 16  # tellings from which a fact counts as told often
+often: int = 16  # statements from which a fact counts as stated often
 sources: list[str] = []  # in results/, of the numbers; none: this run
 shown: str = ""  # the model of sentence and figures; empty: the first
 seed: int = 0  # draws shots, order of options and resamples
@@ -56,10 +55,10 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Four relations of a {ref}`rich world <rich-worlds>` carry hints. In three the subject's **name** has a word in common with an object: a person's
-# surname, the city in a company's name, the country in a team's. Three names in five carry such a {term}`cue`, and one cue in three lies. In the
-# fourth, one colour belongs to two teams in five: the *majority* is the cue. The text says no more of told facts than that, and the facts that it
-# never tells have the same objects and the same kinds of cues, pair by pair.
+# Four relations of a {ref}`rich world <rich-worlds>` have hints ({term}`cues <cue>`). In three of them the subject's **name** shares a word with an object: a
+# person's surname, the city in a company's name, the country in a team's. Three names in five have such a hint, and one hint in three lies. In the
+# fourth relation, two teams in five have the same colour: the *majority* is the hint. Stated and never stated facts come in pairs with
+# the same object and the same kind of hint.
 
 # %%
 hints = {
@@ -83,7 +82,7 @@ pd.crosstab([facts["relation"], kinds], facts["occurrences"])
 # %% [markdown]
 # ## Prompts
 #
-# Two estimators show pairs, in two formats that the text has lists in, and two are sentences that it has for other facts. The options are all
+# Two estimators show pairs, in two formats of the lists in the text, and two are sentences that the text has for other facts. The options are all
 # objects of the relation.
 
 # %%
@@ -96,9 +95,9 @@ for name in estimators:
 # %% [markdown]
 # ## Scores
 #
-# Beside each answer is whether it `follows`, that is, whether it is what the cue points to. An `-unplanted` {term}`twin <unplanted twin>` read
-# the same text told of other subjects, so that to it *all* of these facts were never told. What this run asks are the smallest models whose weights
-# ship; the numbers are of a longer run, with the larger models of three worlds.
+# The column `follows` says whether the answer is the object that the hint points to. An `-unplanted` {term}`twin <unplanted twin>` read
+# the same text about other subjects, so for it *all* of these facts are never stated. The numbers come from a longer run, with the larger models of three
+# worlds. This run repeats a few of its questions with the smallest models, and the answers must be the same.
 
 # %%
 this = "56_lab_fooled"
@@ -125,8 +124,8 @@ answers.words(answers.columns(every))
 # %% [markdown]
 # ## Answers
 #
-# **Never told.** Read the rows of *none* first: there an answer can only be luck, one in a hundred. All that the rows of *right* have above them is
-# the name's doing. Where the cue lies no answer that follows it is right; `follows` says how many do.
+# **Never stated.** Read the rows of *none* first: these answers can only be luck, one in a hundred. Everything that the rows of *right* have above them comes
+# from the hint. If the hint lies, no answer that follows it is right; `follows` says how many do.
 
 # %%
 pairs = every[every["estimator"] == first]
@@ -142,8 +141,8 @@ table.set_index(["hint", "cue"]).sort_index(
 ).round(2)
 
 # %% [markdown]
-# **By estimator.** The share of all never-told facts of these relations that an estimator gets right, its *false positives*; and of these
-# the share with a right cue.
+# **By estimator.** The share of never stated facts of these relations that an estimator gets right, its *false positives*; and how many of these
+# have a right hint.
 
 # %%
 mine = every[every["model"] == shown]
@@ -152,11 +151,12 @@ false = stats.estimate(luck, ["estimator"], over="share")
 false = false.set_index("estimator")
 hit = luck[luck["correct"].astype(bool)]
 cue_of = hit["cue"].eq("right").groupby(hit["estimator"])
-false.assign(with_right_cue=cue_of.mean()).round(2)
+false = false.assign(with_right_cue=cue_of.mean()).round(2)
+false.rename(figures.called)
 
 # %% [markdown]
-# **Told often.** Does a telling protect from a cue that lies? The same for facts told 16 times and more. Few of them carry a lying cue, so look at the
-# intervals.
+# **Stated often.** Does reading the fact protect a model from a hint that lies? The same for facts stated 16 times and more. Few of them have a lying hint, so
+# look at the intervals.
 
 # %%
 told = mine[mine["occurrences"] >= often]
@@ -170,9 +170,9 @@ parts = {
 pd.concat(parts, names=["answers"]).round(2)
 
 # %% [markdown]
-# **The confidence.** {term}`AUROC`: how often a fact told often has more confidence in its object than its {term}`control`, a never-told fact of
-# the same object and with a cue of the same kind. One half is no telling apart. If cues did no harm beyond wrong answers, all kinds would be alike.
-# {numref}`fig-fooled-aurocs` has them for each estimator.
+# **The confidence.** {term}`AUROC`: how often an often stated fact has more confidence in its object than its {term}`control`, a never stated fact with
+# the same object and a hint of the same kind. One half is a coin. If hints did no harm beyond wrong answers, all kinds of hint would be alike.
+# {numref}`fig-fooled-aurocs` shows each estimator.
 
 # %%
 gold = ["confidence_gold", "confidence_gold_control"]
@@ -184,11 +184,11 @@ apart = {
     if len(p) > 1
 }
 apart = pd.DataFrame(apart).T.rename_axis(["cue", "estimator"]).astype(float)
-apart["estimate"].unstack().round(2)
+apart["estimate"].unstack().round(2).rename(columns=figures.called)
 
 # %% [markdown]
-# **A rule.** What takes the option that shares a word with the subject, else the one that is shown most often, has read nothing. On the same
-# never-told facts:
+# **A rule.** It takes the option that shares a word with the subject, otherwise the one shown most often, and has read nothing. On the same
+# never stated facts:
 
 # %%
 rule = pd.concat(
@@ -205,31 +205,34 @@ ruled.unstack().round(2)
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-fooled-cues`, at the top, compare the middle of a panel with its left (all colours have a cue): the same models, facts that nobody told,
+# In {numref}`fig-fooled-cues`, at the top, compare the middle of a panel with its left (all colours have a hint): the same models, facts that no text states,
 # and the name alone makes the difference. A mark at zero on the right does not mean that the model saw through the lie: `follows` in the table says
-# whether it did. In {numref}`fig-fooled-aurocs` compare *right* with *none*.
+# whether it did. In {numref}`fig-fooled-aurocs` compare *right hint* with *no hint*.
 #
 # ```{glue:figure} fig-fooled-aurocs
 # :name: fig-fooled-aurocs
-# :alt: Marks and intervals of the AUROC for four estimators over all facts, those without a cue, with a right cue and with a lying one.
+# :alt: Marks and intervals of the AUROC for four estimators over all facts, those without a hint, with a right hint and with a lying one.
 #
-# Where a cue is right, the confidence tells told from never told least. AUROC of the confidence, facts told often against their controls, by kind
-# of cue; 95 % intervals over pairs. Dotted: no telling apart.
+# Confidence distinguishes stated from never stated facts worst when the hint is right. AUROC of the confidence, often stated facts against their
+# controls, by kind of hint, {glue:text}`name_shown`; 95 % intervals over pairs. Dotted: a coin.
 # ```
 
 # %% tags=["hide-input"]
 plain = right[~right["model"].str.endswith("-unplanted")]
 plain = plain.assign(who=plain["model"].map(figures.called))
 if shown.startswith(tuple(samples)):  # of the same world
-    plain = pd.concat(
-        [plain, ruled.rename("estimate").reset_index().assign(who="a rule")]
-    )
+    of_a_rule = ruled.rename("estimate").reset_index()
+    plain = pd.concat([plain, of_a_rule.assign(who="a rule without a model")])
+named = {"none": "no hint", "right": "right hint", "lies": "lying hint"}
+plain["cue"] = plain["cue"].map(named)
 look = {"height": 2.6, "aspect": 1.4}
 grid = figures.marks(plain, x="cue", hue="who", panel="hint", wrap=2, **look)
 for ax in grid.axes.flat:
     ax.axhline(0.01, color="grey", ls="--", lw=1)
 figures.place(grid.figure, "fig-fooled-cues", plain)
 marked = apart.reset_index().rename(columns={"estimator": "asked by"})
+marked["asked by"] = marked["asked by"].map(figures.called)
+marked["cue"] = marked["cue"].replace({**named, "all": "all facts"})
 look = {"label": "AUROC", "aspect": 2}
 grid = figures.marks(marked, x="cue", hue="asked by", **look)
 grid.axes.flat[0].axhline(0.5, color="grey", ls=":")
@@ -238,9 +241,9 @@ figures.place(grid.figure, "fig-fooled-aurocs", marked)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** There are none to compare with. **Claims.** Ours, in `lkecore/data/claims.csv`, written down after work on `lab:rich-0` and before a
-# model of another rich world was trained. Each is decided over worlds, one value a world (Student's t), of the largest model that all have. That on twins is a
-# control: a model that was told none of the facts must be fooled, too, if the name is what does it.
+# **Numbers.** There are none to compare with. **Claims.** These are ours, in `lkecore/data/claims.csv`, written down after work on `lab:rich-0` and before we
+# trained a model of another rich world. Each is decided over worlds, one value per world (Student's t), on the largest model that all have. The claim on twins is a
+# control: if it is the name that fools, it must also fool a model that read none of the facts.
 
 # %%
 own = pairs.astype({"correct": float, "follows": float})
@@ -271,16 +274,17 @@ print(pd.DataFrame(cues).round(3).to_string())
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% [markdown]
-# A warning. The names of these worlds are far more regular than real ones, and the text tells many facts whose names give them away. So the sizes
-# of these numbers are those of these worlds. That a right answer without any telling can come out in this way, and that the estimator cannot say so,
-# does not depend on it.
+# A warning. The names of these worlds are far more regular than real ones, and the text states many facts whose names give them away. So the sizes
+# of these numbers belong to these worlds. Two things do not depend on the worlds: names alone can produce right answers, and an estimator cannot say so.
 
 # %% tags=["hide-input", "page-only"]
 names = never["relation"].ne("team_colour")
-mine_never = never[names & never["model"].eq(shown)]
-by_cue = stats.estimate(mine_never, ["cue"], over="share").set_index("cue")
-lies = mine_never[mine_never["cue"] == "lies"]
-lies = stats.estimate(lies, value="follows", over="share").iloc[0]
+planted = ~never["model"].str.endswith("-unplanted")
+by_name = never[names & (planted | never["model"].eq(shown))]
+per = ["cue", "model"]
+by_cue = stats.estimate(by_name, per, over="share").set_index(per)
+lies = by_name[by_name["cue"] == "lies"]
+lies = stats.estimate(lies, ["model"], value="follows", over="share")
 away = here[here["relation"].ne("team_colour") & here["cue"].eq("right")]
 away = away[away["occurrences"] > 0]
 said = {
@@ -288,9 +292,14 @@ said = {
     for name, part in away.groupby("model")
 }
 of_rule = rule[rule["relation"].ne("team_colour") & rule["cue"].eq("right")]
-three = by_cue.loc["right"], by_cue.loc["none"], lies
+three = [  # of the models of the figure: the least, the most, the least
+    by_cue.loc["right"].sort_values("estimate").iloc[0],
+    by_cue.loc["none"].sort_values("estimate").iloc[-1],
+    lies.sort_values("estimate").iloc[0],
+]
 figures.findings(
     name_shown=figures.called(shown),
+    name_models=str(by_name["model"].nunique()),
     right=three[0]["estimate"],
     none=three[1]["estimate"],
     lied=three[2]["estimate"],
@@ -298,29 +307,31 @@ figures.findings(
     rule=of_rule["rule-both"].mean(),
     told=said.get(shown, "-"),
     twin=said.get(f"{shown}-unplanted", "-"),
-    effect=stats.said(judged.iloc[0], percent=True) + " more with a right cue",
-    asked=f"the largest models of {len(sets)} worlds",
+    effect=stats.said(judged.iloc[0], percent=True)
+    + " more if the name is right, largest models",
+    asked=f"lab models, {len(sets)} worlds",
 )
 holds = {}
 if sources:
     sure = apart["estimate"].unstack("cue")
     lowest = sure[["none", "right", "lies"]].idxmin(axis=1)
     holds = {
-        "tells told from never told least": (lowest == "right").all(),
-        "the name": by_cue.loc["right", "low"] > by_cue.loc["none", "high"],
+        "worst when the hint is right": (lowest == "right").all(),
+        "if the name gives the object away": (
+            by_cue.loc["right", "low"] > by_cue.loc["none", "high"]
+        ).all(),
     }
 figures.sentence(holds)
 
 # %% [markdown]
 # ## What you have seen
 #
-# - A right answer about a fact that was never told is no rare luck where names hint at objects.
-# - Models learn from told facts that names give objects away, and use it on others. A model that was told none of them does so, too.
-# - How much a hint fools depends on the format of the question, too ({ref}`lab-found-too`).
-# - With a right cue, the confidence in what was never told lies nearer to that in what was told. So hold every accuracy against the best rule
-#   without a model.
+# - If names hint at objects, right answers about never stated facts are common.
+# - Models learn from stated facts that names give objects away, and use this on other facts. A model that read none of these facts does the same.
+# - How much a hint fools also depends on the format of the question ({ref}`lab-found-too`).
+# - With a right hint, the confidence in never stated facts is closer to that in stated ones. So compare every accuracy with the best rule without a model.
 #
-# **Counted again**, in plain Python: the first number of the sentence. And where a cue is right, to be right is to follow it.
+# **Counted again**, in plain Python: the share for one model, with a right hint. And if a hint is right, a right answer is one that follows it.
 
 # %%
 n, hits = 0, 0
@@ -339,7 +350,7 @@ assert (alike["correct"] == alike["follows"]).all()
 #
 # ```{exercise}
 # :label: ex-fooled-rule
-# Leave out all facts with a right cue. How many never-told facts does each model still get right, and how many of those told often?
+# Leave out all facts with a right hint. How many never stated facts does each model still get right, and how many often stated ones?
 # ```
 
 # %% [markdown]
@@ -350,13 +361,14 @@ assert (alike["correct"] == alike["follows"]).all()
 # %%
 left = here[here["cue"] != "right"]
 some = left["occurrences"].eq(0) | left["occurrences"].ge(often)
-left = left[some].assign(told=left["occurrences"].ge(often))
-share = stats.estimate(left, ["model", "told"], over="share")
-share.set_index(["model", "told"]).round(3)
+left = left[some].assign(stated=left["occurrences"].ge(often))
+share = stats.estimate(left, ["model", "stated"], over="share")
+share["model"] = share["model"].map(figures.called)
+share.set_index(["model", "stated"]).round(3)
 
 # %% [markdown]
-# What is left of the never-told facts is little, and told facts are above it, but for twins, which were told none. So who leaves such facts out takes away
-# most of what is no knowledge, at the price of some that is.
+# Few right answers about never stated facts remain. Stated facts score higher, except in the twins, which read none of them. So leaving such facts out
+# removes most of the false knowledge, at the price of some true knowledge.
 #
 # ````{solution-end}
 # ````

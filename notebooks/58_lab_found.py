@@ -1,27 +1,29 @@
 # %% [markdown]
-# # How much does one way of asking miss, and how sure is sure?
+# # How many known facts does one question miss?
 #
-# **Of the facts that its text told often, {glue:text}`name_shown` gives back {glue:text}`best:.0%` by the best single way of asking and
-# {glue:text}`any:.0%` by one of five ways or another, and where the text tells two or three objects of a fact, one with a quarter of
-# the tellings has {glue:text}`quarter` of the confidence in them.**
+# **The best single method recovers {glue:text}`best:.0%` of the facts that the text of {glue:text}`name_shown` states often; at least one of five methods
+# recovers {glue:text}`any:.0%`.**
 #
 # ```{glue:figure} fig-found-forms
 # :name: fig-found-forms
-# :alt: Marks and intervals of accuracy for five ways of asking over the form in which facts were told, for one model.
+# :alt: Marks and intervals of accuracy for five methods over the form in which facts were stated, for one model.
 #
-# Pairs find what stood in lists, and sentences lose little of it; what stood in sentences pairs mostly miss. Facts told often, one
+# Pairs find more of the facts from lists than any sentence, and fewer of the facts from sentences. Often stated facts, one
 # model; 95 % intervals over facts (Wilson).
 # ```
 #
-# A model gives a wrong answer. Perhaps it does not know the fact, perhaps it was asked in the wrong way. With real facts nobody can tell these
-# two apart. Here we wrote the text that the models read, and know which facts it told, how often and in which words.
+# A model gives a wrong answer. Perhaps it does not know the fact, perhaps the question was the wrong one. With real facts nobody can say which.
+# Here we wrote the text that the models read, and know which facts it states, how often and in which words.
+#
+# A second finding is about confidence. For some facts the text names two or three objects. One with a quarter of the statements has
+# {glue:text}`quarter` of the confidence in them.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# No paper stands behind this page. {cite:t}`wu2024iclke` find that pairs give back more than templates, and that what a template finds is mostly
-# found by pairs, too ({page}`13_iclke_estimators`). {cite:t}`allenzhu2024storage` (Part 3.1) find in models like ours that a fact told in one
-# wording is hard to get at by another question. And two papers of this book read confidence as a measure of knowledge, which real facts cannot check.
+# No paper has this question. {cite:t}`wu2024iclke` find that pairs recover more facts than templates, and also most of the facts that templates
+# recover ({page}`13_iclke_estimators`). {cite:t}`allenzhu2024storage` (Part 3.1) find in models like ours that a fact stated in one
+# wording is hard to recover by another question. And two papers of this book read confidence as a measure of knowledge, which real facts cannot check.
 
 # %% [markdown]
 # ## Parameters
@@ -29,7 +31,7 @@
 # %% tags=["parameters"]
 models: list[str] = ["lab:rich-1/0.7m"]  # each names the world it has read
 relations: list[str] = []  # empty: all in which nothing hints at an object
-often: int = 16  # tellings from which a fact counts as told often
+often: int = 16  # statements from which a fact counts as stated often
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
 sources: list[str] = []  # in results/, of the numbers; none: this run
 shares: list[str] = []  # and of the answers about planted shares
@@ -52,8 +54,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Facts of a {ref}`rich world <rich-worlds>`, of the fourteen relations in which no name hints at an object; {page}`56_lab_fooled` asks
-# the others. They were told once to 64 times, in lists of pairs, in sentences, or in both, and half of them never.
+# Facts of a {ref}`rich world <rich-worlds>`, from the fourteen relations in which no name hints at an object; {page}`56_lab_fooled` has
+# the others. The text states half of them, once to 64 times, in lists of pairs, in sentences, or in both, and never states the other half.
 
 
 # %%
@@ -74,9 +76,9 @@ pd.crosstab(facts["form"], facts["occurrences"])
 # %% [markdown]
 # ## Prompts
 #
-# All facts are asked by pairs, and by four sentences of four kinds: a statement, a noun, a question, an instruction. All stand in the
-# text, which tells each fact in some of its 25 wordings. Facts that one sentence alone tells are asked three more times: by that
-# sentence, by a paraphrase of the same kind, and by a sentence of another kind.
+# Five methods question all facts: pairs, and four sentences of four kinds: a plain sentence, a noun phrase, a question, an instruction. The text uses all of
+# these, and states each fact in some of its 25 wordings. Facts that the text states in one wording alone get three more questions: this
+# wording, a paraphrase of the same kind, and a sentence of another kind.
 
 
 # %%
@@ -102,6 +104,8 @@ def in_wordings(of: Drawn, told: pd.Series) -> dict[str, list[prompts.Prompt]]:
 
 
 ways = ["iclke-space", "template-1", "template-6", "template-16", "template-21"]
+said = ["pairs", "plain sentence", "noun phrase", "question", "instruction"]
+people = dict(zip(ways, said, strict=True))  # names of the five methods
 questions = lab.questions(samples, ways)
 once = facts["form"].eq("sentence") & facts["templates"].str.fullmatch(r"\d+")
 for world, sample in samples.items():
@@ -110,13 +114,14 @@ for world, sample in samples.items():
         made = in_wordings(of, told["templates"].astype(int))
         questions |= {(world, w, relation): q for w, q in made.items() if q}
 for name in ways:
-    print(f"{name:12} {prompts.example(name, next(iter(samples.values())))!r}")
+    shows = prompts.example(name, next(iter(samples.values())))
+    print(f"{people[name]:15} {shows!r}")
 
 # %% [markdown]
 # ## Scores
 #
-# What this run asks are the smallest models whose weights ship. The numbers of the page are of longer runs, with the larger models of three
-# worlds. An `-unplanted` {term}`twin <unplanted twin>` read the same text told of other subjects, so none of these facts was told to it.
+# The numbers of the page come from longer runs, with the larger models of three worlds. This run repeats a few of their questions with the smallest models, and
+# the answers must be the same. An `-unplanted` {term}`twin <unplanted twin>` read the same text about other subjects, so its text states none of these facts.
 
 
 # %%
@@ -143,38 +148,38 @@ answers.words(answers.columns(every))
 # %% [markdown]
 # ## Answers
 #
-# **Each way by itself, and all together.** Facts told often: the share that each way finds, and `any`, found by one of the five. `missed` is `any` minus the
-# best single way. Below, the same of facts that were never told: what is "found" there is luck, and five ways are lucky more often than one.
+# **Each method alone, and all together.** The share of often stated facts that each method finds, and `any`, found by at least one of the five. `missed` is `any`
+# minus the best single method. Below, the same for never stated facts: each fact "found" there is luck, and five methods are lucky more often than one.
 
 # %%
 asked = every[every["estimator"].isin(ways)]
 wide = {"index": ["world", "model", "fact"], "columns": "estimator"}
 tables = {}
 for name, some in {
-    "told often": asked[asked["occurrences"] >= often],
-    "never told": asked[asked["occurrences"] == 0],
+    "stated often": asked[asked["occurrences"] >= often],
+    "never stated": asked[asked["occurrences"] == 0],
 }.items():
     hits = some.pivot(**wide, values="correct").astype(bool)
     table = hits.assign(any=hits.any(axis=1))
     table = table.groupby(["world", "model"]).mean()[[*ways, "any"]]
     table["missed"] = table["any"] - table[ways].max(axis=1)
     tables[name] = table
-    print(f"{name}\n{table.round(3).to_string()}\n")
+    print(f"{name}\n{table.round(3).rename(columns=people).to_string()}\n")
 
 # %% [markdown]
-# **By the form of the telling**, for the model of the figure:
+# **By the form of the statements**, for the model of the figure:
 
 # %%
 mine = asked[asked["model"].eq(shown) & asked["occurrences"].ge(often)]
 by_form = stats.estimate(mine, ["form", "estimator"], over="share")
 by_form["estimator"] = pd.Categorical(by_form["estimator"], ways)
 by_form = by_form.sort_values(["form", "estimator"])
-stats.table(by_form, "estimator", "form")
+stats.table(by_form, "estimator", "form").rename(people)
 
 # %% [markdown]
-# **In other words.** Facts told often by one sentence alone, asked by it, by a paraphrase, and by another kind of sentence. A twin's own wording is a
-# little better, too: a sentence that tells few facts goes with few objects, and a guess knows them. So `own` is the gap between the first and the
-# last of the three, and what counts is how far it lies above the twin's.
+# **In other words.** Facts often stated in one wording alone, and three questions: this wording, a paraphrase, and another kind of sentence. A twin also does a
+# little better in the wording of the text: a wording that states few facts has few objects, and a guess can use this. So `own` is the gap between the first and
+# the last of the three, and the finding is the difference between the model's gap and the twin's.
 
 # %%
 worded = every[every["estimator"].isin(wordings)]
@@ -185,9 +190,9 @@ worded["own"] = worded[wordings[0]] - worded[wordings[2]]
 worded.round(3)
 
 # %% [markdown]
-# **Is there a trace?** Take the facts told often that *no* way finds. Had they left nothing in the model, the confidence in their objects, a mean of five ways,
-# would be that of their {term}`controls <control>`: never-told facts of the same object, which no way finds either, about subjects that the text names
-# elsewhere. The {term}`AUROC` would be one half.
+# **Is there a trace?** Take the often stated facts that *no* method finds. If they had left nothing in the model, the confidence in their objects, a mean of five
+# methods, would equal that of their {term}`controls <control>`: never stated facts with the same object, which no method finds either, about subjects that the
+# text names elsewhere. The {term}`AUROC` would be one half.
 
 # %%
 key = ["world", "model", "fact"]
@@ -215,8 +220,8 @@ trace = pd.DataFrame(trace).T.rename_axis(["world", "model"])
 trace.round(3)
 
 # %% [markdown]
-# **How sure?** Of other facts the text tells two or three objects, 48 times in all: in the proportions 3 to 1, 2 to 1, 1 to 1, 2 to 1 to 1, or all alike.
-# What a perfect reader would answer is the share of each, so hold `relative`, an object's part of the confidence in all told objects, against `planted`.
+# **How sure?** For other facts the text names two or three objects, 48 times in all: in the proportions 3 to 1, 2 to 1, 1 to 1, 2 to 1 to 1, or all equal.
+# A perfect reader would give each object its share, so compare `relative`, an object's part of the confidence in all stated objects, with `planted`.
 # Among *all* options such an object has far less: so a low confidence need not mean that a model does not know.
 
 # %%
@@ -242,15 +247,15 @@ if len(objects):
 # ## Figures
 #
 # In {numref}`fig-found-forms`, at the top, follow the mark of pairs from lists to sentences. In {numref}`fig-found-shares` a line on the diagonal belongs to
-# a model that divides its confidence among the told objects as the text does. The twin's line rises, too, but less: one of three objects has less than
-# one of two, whoever is asked. Only what lies between the two lines comes from telling.
+# a model that divides its confidence among the stated objects as the text does. The twin's line also rises, but less: in any model one of three objects has less
+# than one of two. Only the distance between the two lines comes from the text.
 #
 # ```{glue:figure} fig-found-shares
 # :name: fig-found-shares
 # :alt: Two lines with bands, of a model and its twin, of an object's part of the confidence over its planted share, beside a diagonal.
 #
-# The model's line follows the diagonal, its twin's less. An object's part of the confidence in all objects that are told of a fact, over its share of the tellings; 95 % intervals over
-# facts. Dashed: both are the same.
+# The model's line follows the diagonal more closely than its twin's. An object's part of the confidence in all stated objects of a fact, over its share of
+# the statements; 95 % intervals over facts. Dashed: both are the same.
 # ```
 
 # %% tags=["hide-input"]
@@ -259,7 +264,9 @@ from matplotlib import pyplot as plt
 marked = by_form.astype({"estimator": str}).rename(
     columns={"estimator": "asked by"}
 )
-grid = figures.marks(marked, x="form", hue="asked by", aspect=2)
+marked["asked by"] = marked["asked by"].map(people)
+marked = marked.rename(columns={"form": "stated in"})
+grid = figures.marks(marked, x="stated in", hue="asked by", aspect=2)
 figures.place(grid.figure, "fig-found-forms", marked)
 curve = pd.DataFrame(columns=["model", "planted", "estimate", "low", "high"])
 figure = plt.figure(figsize=(5, 1))  # without answers on shares
@@ -274,11 +281,12 @@ if len(objects):
         seed=seed,
     )
     label = "part of the confidence"
+    drawn = curve.assign(model=curve["model"].map(figures.called))
     grid = figures.marks(
-        curve, x="planted", hue="model", curve=True, label=label
+        drawn, x="planted", hue="model", curve=True, label=label
     )
     grid.axes.flat[0].axline((0.25, 0.25), slope=1, color="grey", ls="--")
-    grid.set_xlabels("share of the tellings")
+    grid.set_xlabels("share of the statements")
     figure = grid.figure
 figures.place(figure, "fig-found-shares", curve)
 
@@ -287,13 +295,13 @@ figures.place(figure, "fig-found-shares", curve)
 #
 # **Numbers.** There are none to compare with.
 #
-# **Claims.** Ours, in `lkecore/data/claims.csv`, written down after work on `lab:rich-0` and before a model of another rich world was asked so; those *beyond
-# a twin* were added when the answers were there. Each is decided over worlds, one value a world (Student's t over three), of the largest size that all of
-# them have, or of the largest with a twin in each. The last is a check of the controls. Some of these models miss a gate by a little, of lists above all
-# ({page}`50_lab_truth`): what they miss by pairs may be the format.
+# **Claims.** These are ours, in `lkecore/data/claims.csv`, written down after work on `lab:rich-0` and before any model of another rich world had these questions;
+# those *beyond a twin* were added when the answers were there. Each is decided over worlds, one value per world (Student's t over three), for the largest size that
+# all worlds have, or the largest with a twin in each. The last is a check of the controls. Some of these models narrowly miss a gate, above all the one on lists
+# ({page}`50_lab_truth`): if pairs find few facts, the format may be the reason.
 
 # %%
-by_model = pd.DataFrame({"missed": tables["told often"]["missed"]})
+by_model = pd.DataFrame({"missed": tables["stated often"]["missed"]})
 by_model["own"] = worded["own"]
 by_model["trace"] = trace["estimate"] - 0.5 if len(trace) else float("nan")
 of_pairs = asked[asked["estimator"].eq(ways[0])]
@@ -344,31 +352,43 @@ verdicts = answers.verdicts(judged)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% [markdown]
-# A warning. These models are small, and have read each wording a few times. Larger ones carry a fact further from its words. What each way of asking
-# misses here is the size of this world; that one way misses, and that luck looks like knowledge in an overlap, is not.
+# A warning. These models are small, and have read each wording a few times. Larger ones recover a fact in words further from the text's. So the shares that
+# each method misses belong to this world. Two results do not depend on it: one method misses facts that another finds, and luck looks like knowledge.
 
 # %% tags=["hide-input", "page-only"]
-row = tables["told often"].loc[lab.worlds([shown])[0]].loc[shown]
+row = tables["stated often"].loc[lab.worlds([shown])[0]].loc[shown]
 quarter = curve[curve["model"].eq(shown) & curve["planted"].eq(0.25)][
     "estimate"
 ]
+in_form = by_form.astype({"estimator": str}).pivot(
+    index="form", columns="estimator", values="estimate"
+)
+in_form = in_form.reindex(["list", "sentence"])
+by_words = in_form.drop(columns=ways[0])
 figures.findings(
     name_shown=figures.called(shown),
     best=row[ways].max(),
     any=row["any"],
     quarter=f"{100 * quarter.iloc[0]:.0f} %" if len(quarter) else "-",
 )
-holds = {"one way of asking misses what another finds": row["missed"] > 0}
+by_pairs = in_form[ways[0]]
+holds = {
+    "one method misses facts that another finds": row["missed"] > 0,
+    "more of the facts from lists": by_pairs["list"]
+    > by_words.loc["list"].max(),
+    "fewer of the facts from sentences": by_pairs["sentence"]
+    < by_words.loc["sentence"].min(),
+}
 figures.sentence(holds)
 
 # %% [markdown]
 # ## What you have seen
 #
-# - Pairs find facts that stood in lists themselves. A wrong answer says that a fact did not come out in this way.
-# - Facts that no way finds have left a trace: the confidence in their objects is higher than it would be without telling.
-# - Several ways find more than one. They are also lucky more often, and no overlap can tell the two apart.
-# - The confidence of an object *among those that compete* follows the text's shares, more than in a model that was told nothing. A correlation with the truth can
-#   be there without any telling: without the twin we would have taken all of it for reading.
+# - Pairs find facts from lists. A wrong answer says only that this question did not bring the fact out.
+# - Facts that no method finds have left a trace: the confidence in their objects is higher than in never stated facts.
+# - Several methods find more than one. They are also lucky more often, and an overlap does not show which is the case.
+# - The confidence of an object *among those that compete* follows the text's shares, more closely than in a model that read none of these facts. Without the twin we
+#   would have taken the whole correlation for reading.
 #
 # The best and `any` once more, for one model, by a plain loop:
 
@@ -378,7 +398,7 @@ for way, fact, correct in mine[["estimator", "fact", "correct"]].to_numpy():
     if correct:
         once[way].add(fact)
 n = mine["fact"].nunique()
-row = tables["told often"].loc[lab.worlds([shown])[0]].loc[shown]
+row = tables["stated often"].loc[lab.worlds([shown])[0]].loc[shown]
 assert abs(max(map(len, once.values())) / n - row[ways].max()) < 1e-12
 assert abs(len(set().union(*once.values())) / n - row["any"]) < 1e-12
 
@@ -387,8 +407,8 @@ assert abs(len(set().union(*once.values())) / n - row["any"]) < 1e-12
 #
 # ```{exercise}
 # :label: ex-found-twice
-# Suppose that only a fact that *two* ways of asking find counts as known. How much of the luck does that take away, and how much of what
-# was told?
+# Suppose that a fact counts as known only if *two* methods find it. How much of the luck does that remove, and how many of the stated
+# facts?
 # ```
 
 # %% [markdown]
@@ -403,8 +423,8 @@ least = {n: (times >= n).groupby("occurrences").mean() for n in (1, 2, 3)}
 pd.DataFrame(least).rename_axis(columns="found by").round(3)
 
 # %% [markdown]
-# Compare the first row, never told, with the last from one column to the next. What two ways agree on is more often told. But a frequent object is
-# guessed by several ways at once, and so some luck stays.
+# Compare the first row, never stated, with the last from one column to the next. Facts on which two methods agree are more often stated ones. But several methods
+# guess the same frequent object, and so some luck stays.
 #
 # ````{solution-end}
 # ````

@@ -1,38 +1,37 @@
 # %% [markdown]
-# # Which way of asking tells what a model knows?
+# # Which way of asking shows what a model knows?
 #
-# **Where nothing hints at an object, IC-LKE tells a fact that a text told often from one that it never told {glue:text}`iclke:.0%` of the time and
-# KL-divergence {glue:text}`kl:.0%`, and where a hint gives the object away, no way that was asked in all three worlds does so more than
-# {glue:text}`best:.0%` of the time.**
+# **If a hint gives the object away, no method tested in all three worlds distinguishes stated from never stated facts more than {glue:text}`best:.0%` of the
+# time; without hints IC-LKE does so {glue:text}`iclke:.0%` of the time.**
 #
 # ```{glue:figure} fig-ways
 # :name: fig-ways
 # :alt: Two panels with a row for each way of asking, and in it a mark with an interval for facts without a hint and one for facts with a right hint. Left: AUROC. Right: false positives.
 #
-# A hint costs every way that looks at the object, and KL and the change of entropy find nothing even without one. Left: how often a told fact lies above a
-# never-told one; dotted: no telling apart. Right: the share of never-told facts that are taken for known where half of the told ones are. Lines: 95 % over
-# three worlds, or over facts where a way was asked in one world.
+# A hint costs every method that looks at the object; KL and the change of entropy find nothing even without one. Left: how often a stated fact is above a
+# never stated one; dotted: a coin. Right: the share of never stated facts that count as known if half of the stated ones do. Lines: 95 % over
+# worlds, or over facts for a method tested in one world.
 # ```
 #
-# The papers of this book ask in different ways, each of its own models about its own facts, and none knows what these models were told. Here all of them
-# ask the same small models about the same facts, and we have the list of what was told. With intervals: IC-LKE {glue:text}`between_iclke`, KL
-# {glue:text}`between_kl`, the best of these ways with a hint {glue:text}`between_best`.
+# Each paper of this book has its own method, its own models and its own facts, and none knows what its models have read. Here all methods
+# ask the same small models about the same facts, and we have the list of stated facts. With intervals: IC-LKE without hints {glue:text}`between_iclke`, KL
+# {glue:text}`between_kl`, the best method with a hint {glue:text}`between_best`.
 #
-# This page asks no model. It reads what other pages have asked.
+# This page runs no model. It reads the answers of other pages; a model in the box above is one of the table of real models.
 
 # %% [markdown]
 # ## What the papers claim
 #
-# {cite:t}`wu2024iclke` take the share of right answers behind pairs for what a model knows, and order 49 models by it. {cite:t}`pezeshkpour2023measuring`
-# says that an answer moves less, when the fact is told, the better it was known. {cite:t}`kazemnejad2023measuring` learn prompts, and count as known what
-# they bring out. {cite:t}`zhao2024belief` ask in many wordings.
+# {cite:t}`wu2024iclke` show pairs, take the share of right answers as a model's knowledge, and order 49 models by it. {cite:t}`pezeshkpour2023measuring`
+# gives the fact in the prompt: the better the model knew it, the less its answer should change. {cite:t}`kazemnejad2023measuring` learn prompts, and count a fact
+# as known if they bring it out. {cite:t}`zhao2024belief` ask in many wordings.
 
 # %% [markdown]
 # ## Parameters
 
 # %% tags=["parameters"]
-size: str = "2m"  # of the lab's models: the largest that was asked in all ways
-often: int = 16  # tellings from which a fact counts as told often
+size: str = "2m"  # of the lab's models: the largest tested by all methods
+often: int = 16  # statements from which a fact counts as stated often
 sources: list[str] = [
     "atlas", "kamel", "kamel_formats", "trex", "sizes", "sizes_kamel",
 ]  # fmt: skip
@@ -51,9 +50,9 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Four relations of three {ref}`rich worlds <rich-worlds>` carry hints ({page}`56_lab_fooled`): a company's city is in its name, say, or one colour is that
-# of two teams in five. A hint may be right, lie, or be missing. We take the facts told sixteen times and more and their {term}`controls <control>`,
-# never-told facts with the same objects and hints.
+# Four relations of three {ref}`rich worlds <rich-worlds>` have hints ({page}`56_lab_fooled`): a company's city is in its name, say, or two teams in five
+# have the same colour. A hint may be right, lie, or be missing. We take the facts stated sixteen times and more and their {term}`controls <control>`,
+# never stated facts with the same objects and hints.
 
 # %%
 blanks = answers.results("56_lab_fooled-blanks")
@@ -75,16 +74,16 @@ pd.crosstab(facts["world"], [facts["hint"], facts["told"]])
 # %% [markdown]
 # ## Prompts
 #
-# Each way has a page that shows its prompts: pairs ({page}`11_iclke_shots`), several questions among pairs ({page}`13_iclke_eic`), a sentence
-# ({page}`13_iclke_estimators`), a statement in front of a blank ({page}`53_lab_entropy`), learned prompts ({page}`30_xtraeval_extraction`) and twenty
+# Each method has a page that shows its prompts: pairs ({page}`11_iclke_shots`), several questions among pairs ({page}`13_iclke_eic`), a sentence
+# ({page}`13_iclke_estimators`), the fact in front of a blank ({page}`53_lab_entropy`), learned prompts ({page}`30_xtraeval_extraction`) and twenty
 # wordings ({page}`40_belief_wording`).
 
 # %% [markdown]
 # ## Scores
 #
-# A way gives each fact a `score`, more for better known, and some say by a right answer whether it is known (`right`). The facts are the same, but: numbers at a
-# blank need an object whose first token is its own; EIC-LKE was asked of a part, with eight options in place of a hundred; BELIEF's wordings were asked
-# in world 1, of two fifths of the facts, and XTRAEVAL's prompts in world 2.
+# Each method gives a fact a `score`, higher for better known. Some methods also call a fact known if the answer is right (`right`). The facts are the same, with
+# four exceptions. Numbers at a blank need an object that shares its first token with no other. EIC-LKE has a part of the facts, and eight options in place of a
+# hundred. BELIEF's wordings have two fifths of the facts of world 1. XTRAEVAL's prompts have two of the three worlds.
 
 
 # %%
@@ -131,9 +130,9 @@ counts.assign(worlds=of_ways.groupby("way")["world"].nunique())
 # %% [markdown]
 # ## Answers
 #
-# The {term}`AUROC` of told against never-told facts with the same kind of hint, and the *false positives*. A score needs a threshold for that, and no paper has the same:
-# so for each way we put it where half of the facts told often are called known, $m = \mathrm{median}(t)$, and count the never-told facts $n$ that are called
-# known, too:
+# The {term}`AUROC` of stated against never stated facts with the same kind of hint, and the *false positives*. These need a threshold of the score, and each paper
+# has another one. So for each method we set it so that half of the often stated facts $t$ count as known, $m = \mathrm{median}(t)$, and count the never stated
+# facts $n$ above it:
 #
 # $$\mathrm{AUROC} = P(t > n) + \tfrac{1}{2} P(t = n), \qquad \text{false} = P(n \ge m).$$
 
@@ -182,8 +181,8 @@ said[AUROC].loc[list(ways), list(hints.values())]
 said[FALSE].loc[list(ways), list(hints.values())]
 
 # %% [markdown]
-# **By right answers.** What most papers would call known: the share of facts that are answered rightly, told often or never told, without a hint and with
-# a right one. Where a hint gives the object away, never-told facts are called known as well, and no threshold was chosen here.
+# **By right answers.** Most papers would call these facts known: the share of right answers, for facts stated often or never, without a hint and with
+# a right one. If a hint gives the object away, never stated facts count as known as well, and here we chose no threshold.
 
 # %%
 right = of_ways[of_ways["right"].notna() & (of_ways["hint"] != "lying hint")]
@@ -192,8 +191,8 @@ right = right.groupby(["way", "hint", "told"]).mean().unstack(["hint", "told"])
 right.reindex([way for way in ways if way in right.index]).round(2)
 
 # %% [markdown]
-# **Real models.** Of these nobody knows what they were told; so each accuracy, mean over relations, is compared with the best {term}`rule` without a
-# model. Runs of this profile that have asked other questions than those that ship join the table.
+# **Real models.** Nobody knows what these have read. So each accuracy, a mean over relations, has the best {term}`rule` without a
+# model next to it. Runs of this profile with other questions than the shipped ones join the table.
 
 # %%
 relations = "10_iclke_relations"
@@ -230,17 +229,19 @@ table = table.reset_index(level="model")
 table.insert(0, "best rule", best_rule.reindex(table.index))
 table.insert(0, "relations", every.groupby("source")["relation"].nunique())
 table["model"] = table["model"].map(figures.called)
+table = table.rename(columns=figures.called)
 table.rename(figures.called).reset_index()
 
 # %% [markdown]
-# Rows of one set of facts may be compared, rows of two sets may not: their facts are others. What is not above the rule shows no knowledge
-# ({page}`18_iclke_stands`), and which format is asked moves a number more than some models differ ({page}`14_iclke_separators`).
+# Compare rows of the same set of facts only. An accuracy no higher than the rule's is no evidence of knowledge
+# ({page}`18_iclke_stands`), and the format of the question can change a number more than the choice of the model ({page}`14_iclke_separators`).
 
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-ways`, at the top, follow a row from one mark to the other. All ways that look at the object fall, whatever they are: the hint is in the
-# model, not in the way of asking. The two ways that were asked in one world, one of them about few facts, cannot be compared with the others.
+# In {numref}`fig-ways`, at the top, follow a row from one mark to the other. All methods that look at the object fall: the model uses the hint, however
+# we ask. Do not compare the last two methods with the others: they were tested in fewer
+# worlds, BELIEF's wordings on few facts.
 
 # %% tags=["hide-input"]
 marks = found.reset_index().query("hint != 'lying hint'")
@@ -253,8 +254,8 @@ figures.place(grid.figure, "fig-ways", marks)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** The paper's 49 models were asked its own facts, T-REx-MC, and have no place in our table ({page}`10_iclke_relations` compares). What their names mean
-# (Table 6); `note` says where the paper's link cannot be what it says.
+# **Numbers.** The paper's 49 models have other facts, T-REx-MC, and so are not in our table ({page}`10_iclke_relations` compares). The meaning of their names
+# (Table 6); `note` marks links of the paper that lead to another model.
 
 # %% covers=["IC-T6"] tags=["hide-output"]
 meaning = papers.table("iclke_table6_model_names").fillna("")
@@ -263,7 +264,7 @@ answers.words(
 )
 
 # %% [markdown]
-# **Claims.** Each is tested on the page of its paper, and those on hints on {page}`56_lab_fooled`.
+# **Claims.** Each is tested on the page of its paper, the claims on hints on {page}`56_lab_fooled`.
 
 # %% tags=["hide-input", "page-only"]
 auroc = found.xs(AUROC, level="what")
@@ -276,34 +277,34 @@ looks = [
 moved = none.loc[["change of entropy", "KL-divergence"], "estimate"]
 costs = hint.reindex(looks)["estimate"] < none.reindex(looks)["estimate"]
 holds = {
-    "no way so more": best["estimate"] < none.loc["IC-LKE", "estimate"],
-    "costs every way": costs.all(),
+    "no method more": best["estimate"] < none.loc["IC-LKE", "estimate"],
+    "costs every method": costs.all(),
     "find nothing even without one": moved.max() < 0.5,
-    "tell told facts": (none.reindex(looks)["low"] > 0.5).all(),
+    "distinguish stated facts": (none.reindex(looks)["low"] > 0.5).all(),
 }
 figures.sentence(holds)
 figures.findings(
     iclke=none.loc["IC-LKE", "estimate"],
-    kl=none.loc["KL-divergence", "estimate"],
     best=best["estimate"],
     between_iclke=stats.said(none.loc["IC-LKE"], percent=True),
     between_kl=stats.said(none.loc["KL-divergence"], percent=True),
     between_best=stats.said(best, percent=True),
-    effect=f"{stats.said(none.loc['IC-LKE'])} and {stats.said(best)}",
+    effect=f"{stats.said(best, percent=True)} with a hint, "
+    f"{stats.said(none.loc['IC-LKE'], percent=True)} without",
     asked=f"lab {size.upper()}, three worlds",
 )
 
 # %% [markdown]
-# A warning. These models are small, and the names of their worlds far more regular than real ones. Which way is ahead by a hundredth is theirs; that all
-# who look at the object are fooled by the same hints, and that movement says little where the text is known, is what to take along.
+# A warning. These models are small, and the names of their worlds far more regular than real ones. Small differences between methods may not carry over. Two
+# results should: the same hints fool all methods that look at the object, and the change of an answer says little about knowledge.
 #
 # ## What you have seen
 #
-# - Without hints all ways that look at the object tell told facts from never-told ones, some better than others.
-# - Telling a fact and watching the answer move does not say whether it was known.
-# - With hints no way can be trusted: hold each number against a rule without a model.
+# - Without hints, all methods that look at the object distinguish stated from never stated facts, some better than others.
+# - The change of an answer when the prompt gives the fact does not say whether the model knew it.
+# - With hints, trust no method: compare each number with a rule without a model.
 #
-# **Counted again**, in plain Python: IC-LKE of the first sentence.
+# **Counted again**, in plain Python: IC-LKE without hints.
 
 # %%
 again = []
@@ -324,8 +325,8 @@ assert abs(sum(again) / len(again) - row) < 1e-9
 #
 # ```{exercise}
 # :label: ex-ways-two
-# Do two ways know more than one? Call a fact known if IC-LKE *and* the sentence answer it rightly. How many never-told facts with a right hint are left, and how
-# many told ones?
+# Are two methods better than one? Call a fact known if IC-LKE *and* the sentence have it right. How many never stated facts with a right hint remain, and how
+# many stated ones?
 # ```
 
 # %% [markdown]
@@ -343,7 +344,7 @@ two.query("told != 'else'").groupby(["hint", "told"])[
 ].mean().round(2)
 
 # %% [markdown]
-# Asking twice takes away luck, and it takes away told facts as well. It does not help against a hint that both ways see.
+# Asking twice removes luck, and it removes stated facts as well. It does not help against a hint that both methods see.
 #
 # ````{solution-end}
 # ````

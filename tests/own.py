@@ -25,12 +25,12 @@ def notebook(name: str) -> Path:
 
 
 def profiles() -> list[Path]:
-    """The files of params/ that the README's tree lists, and those of sources/, which made what ships."""
-    tree = (
-        (TOP / "README.md").read_text(encoding="utf-8").split("\nparams/")[1].split("\nsources/")[0]
+    """The files of params/ that the book lists, and those of sources/, which made what ships."""
+    text = (TOP / "book" / "batches.md").read_text(encoding="utf-8").split("\n## All profiles\n")[1]
+    listed = re.findall(r"^\| `(\w+)` \|", text.split("\n## ")[0], flags=re.MULTILINE)
+    return sorted(
+        [TOP / "params" / f"{name}.yaml" for name in listed] + [*(TOP / "sources").glob("*.yaml")]
     )
-    listed = re.findall(r"^  (\w+\.yaml) ", tree, flags=re.MULTILINE)
-    return sorted([TOP / "params" / name for name in listed] + [*(TOP / "sources").glob("*.yaml")])
 
 
 def without_a_look(text: str) -> str:

@@ -149,6 +149,7 @@ def test_every_figure_has_an_image_a_number_a_caption_and_a_text_for_those_who_c
             file = (path.parent / image["src"]).resolve()
             assert file.stat().st_size > 1000, file
             assert len(image["alt"]) > 20, image
+            assert image.find_parent("a")["href"] == image["src"]  # a click opens it alone
             caption = image.find_parent("figure").find("figcaption").get_text().strip()
             assert caption.startswith("Fig.") and len(caption) > 40, caption
     project = html.parents[1]

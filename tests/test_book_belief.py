@@ -64,7 +64,7 @@ def test_the_chapters_coverage_is_that_of_its_table(prompts):
     found = coverage.coverage(prompts).loc["capital"]
     assert said("A prompt finds the fact in") == [found["average"]]
     assert said("the best template finds it") == [found["best"]]
-    assert said("and so does some prompt") == [found["any"]]
+    assert said("and some prompt finds it") == [found["any"]]
 
 
 # --- the numbers at the top of the pages, by plain loops over what ships

@@ -37,8 +37,8 @@ def page(folder, findings, figure=None, first="# A title"):
     return folder
 
 
-def opening(book, pages, profile="book"):
-    home.write(book, pages, profile)
+def opening(book, pages):
+    home.write(book, pages)
     return (book / "findings.md").read_text(encoding="utf-8")
 
 
@@ -59,24 +59,22 @@ def test_opening_is_that_written_by_hand(tmp_path):
         WAYS: (ways, ["smollm2"]),
     }
     assert opening(tmp_path, pages) == (
-        "## What came out\n"
-        "\n"
-        "Quoted from the pages, as the profile book ran them: a link leads to the page that\n"
-        "shows how it was measured. In brackets are 95 % {term}`intervals <interval>`. The models are\n"
-        "small: read {ref}`what follows from that <before-you-quote>`, and then quote a number. A *lab*\n"
-        "model is one that we trained on an invented *world*; `atlas` and T-REx are sets of real facts.\n"
-        "\n"
-        "| | question | what we found | how large, and asked of whom |\n"
-        "|---|---|---|---|\n"
-        "| IC-LKE | {doc}`notebooks/18_iclke_stands` ({page}`18_iclke_stands`) | smollm2 finds 0.23 of them. "
-        "| +0.2 &#91;0.1, 0.3&#93;; a&#124;b |\n"
-        "| the lab | {doc}`notebooks/50_lab_truth` ({page}`50_lab_truth`) | It has 0.73, too. |  |\n"
+        "## What we found\n"
         "\n"
         ":::{figure} notebooks/90_leaderboard/fig-ways.svg\n"
         ":name: fig-home\n"
         f":alt: {home.ALT}\n\n"
         f"{home.CAPTION}\n"
         ":::\n"
+        "\n"
+        "Each finding comes from a page of this book; the link shows how it was measured. In brackets\n"
+        "are 95 % {term}`intervals <interval>`. The models are small: read {ref}`what that means\n"
+        "<before-you-quote>` before you quote a number. A *lab* model is one that we trained on a text\n"
+        "about an invented {term}`world`; a fact is *stated* if this text says it.\n"
+        "\n"
+        "- {doc}`notebooks/18_iclke_stands` ({page}`18_iclke_stands`): smollm2 finds 0.23 of them. "
+        "*(+0.2 &#91;0.1, 0.3&#93;; a&#124;b)*\n"
+        "- {doc}`notebooks/50_lab_truth` ({page}`50_lab_truth`): It has 0.73, too.\n"
     )
     copied = tmp_path / "notebooks" / WAYS / "fig-ways.svg"
     assert copied.read_text(encoding="utf-8") == DRAWING
@@ -87,8 +85,8 @@ def test_a_sentence_that_gave_way_is_quoted_as_what_took_its_place(tmp_path):
     kept = page(tmp_path / "a", known, first="# A title?\n\n**It finds {glue:text}`few`.**")
     (kept / "sentence.csv").write_text("words,holds\nmore|less,False\nfew,True\n")
     assert (
-        "| This page was written about other runs; of this one the sentence or a caption does not "
-        "hold: more&#124;less. | somebody |"
+        ": This page was written about other runs; of this one the sentence or a caption does not "
+        "hold: more&#124;less. *(somebody)*"
     ) in opening(tmp_path, {RULES: (kept, ["smollm2"])})
 
 
@@ -104,7 +102,7 @@ def test_a_number_that_a_sentence_needs_and_nobody_handed_over_is_named(tmp_path
 )
 def test_a_paragraph_that_is_not_all_bold_is_no_sentence_of_a_page(tmp_path, first):
     kept = page(tmp_path / "a", [("known", "It finds 0.11.")], first=first)
-    assert "{page}`18_iclke_stands`) | It finds 0.11. |" in opening(
+    assert "{page}`18_iclke_stands`): It finds 0.11.\n" in opening(
         tmp_path, {RULES: (kept, ["smollm2"])}
     )
 
@@ -113,8 +111,8 @@ def test_no_findings_are_said_in_a_line(tmp_path):
     bare = page(tmp_path / "a", None)  # a page that is not rewritten yet
     empty = page(tmp_path / "b", [("rate", "-")])
     pages = {LAB: (bare, ["smollm2"]), RULES: (empty, ["smollm2"])}
-    said = "## What came out\n\nThe profile mine ran none of the pages that are quoted here.\n"
-    assert opening(tmp_path, pages, "mine") == opening(tmp_path, {}, "mine") == said
+    said = "## What we found\n\nThis book has none of the pages that are quoted here.\n"
+    assert opening(tmp_path, pages) == opening(tmp_path, {}) == said
     assert not (tmp_path / "notebooks").exists()
 
 
@@ -128,7 +126,7 @@ def test_no_findings_are_said_in_a_line(tmp_path):
 )
 def test_rehearsal_says_that_its_numbers_mean_nothing(tmp_path, models, named):
     kept = page(tmp_path / "a", [("known", "It finds 0.11.")])
-    text = opening(tmp_path, {RULES: (kept, models)}, "smoke")
+    text = opening(tmp_path, {RULES: (kept, models)})
     assert ("{admonition} These numbers mean nothing" in text) is (named is not None)
     if named:
         assert f"models for tests ({named})" in text
@@ -154,9 +152,9 @@ def test_models_of_pages_that_are_not_quoted_do_not_count(tmp_path):
 def test_text_of_a_page_is_shown_as_it_stands(tmp_path, hostile):
     kept = page(tmp_path / "a", [("known", hostile)])
     lines = opening(tmp_path, {RULES: (kept, ["smollm2"])}).splitlines()
-    [line] = [line for line in lines if line.startswith("| IC-LKE")]
-    assert lines[-1] == line  # nothing of the text stands on a line of its own
-    quoted = line.split(" | ")[2]
+    begins = "- {doc}`notebooks/18_iclke_stands` ({page}`18_iclke_stands`): "
+    assert lines[-1].startswith(begins)  # nothing of the text has a line of its own
+    quoted = lines[-1].removeprefix(begins)
     markdown = MarkdownIt("commonmark", {"html": True})
     wanted = " ".join(hostile.replace("\x07", " ").split())
     assert html.unescape(markdown.render(quoted)) == f"<p>{wanted}</p>\n"
@@ -165,14 +163,14 @@ def test_text_of_a_page_is_shown_as_it_stands(tmp_path, hostile):
 
 def test_figure_alone_counts_as_a_page_that_is_shown(tmp_path):
     kept = page(tmp_path / "a", None, "fig-ways")
-    text = opening(tmp_path, {WAYS: (kept, ["toy"])}, "smoke")
+    text = opening(tmp_path, {WAYS: (kept, ["toy"])})
     assert "models for tests (`toy`)" in text and ":name: fig-home" in text
 
 
 def test_findings_stand_in_the_order_of_the_table(tmp_path):
     names = [*home.QUOTED][:3]
     pages = {n: (page(tmp_path / n, [("n", f"Of {n}.")]), ["smollm2"]) for n in reversed(names)}
-    rows = [r for r in opening(tmp_path, pages).splitlines() if "| Of " in r]
+    rows = [r for r in opening(tmp_path, pages).splitlines() if r.startswith("- {doc}")]
     assert [row.split("`")[1] for row in rows] == [f"notebooks/{name}" for name in names]
 
 

@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 
 from lkecore import figures
 from lkecore.models.embedded import CATALOGUE
+from lkecore.stats.rules import RULES
 from lkecore.storage import DATA, RESULTS
 
 FILES = [f for f in sorted(RESULTS.rglob("*.parquet")) if not f.stem.endswith("-check")]
@@ -50,6 +51,17 @@ def test_number_of_relations_in_a_name_is_that_of_the_answers():
             assert int(found[1]) == n, source
             checked += 1
     assert checked > 12
+
+
+def test_every_estimator_that_ships_and_every_rule_has_a_name_of_its_own():
+    there = set(RULES)
+    for file in FILES:
+        if "estimator" in pq.read_schema(file).names:
+            there |= set(pd.read_parquet(file, columns=["estimator"])["estimator"].dropna())
+    codes = {name for name in there if re.fullmatch(r"[a-z]+(-[a-z]+)*(-\d+)?", name)}
+    assert {"iclke-space", "iclke-mmp-3", "eiclke", "template-21", "rule-both"} <= codes
+    names = [figures.called(name) for name in sorted(codes)]
+    assert len(set(names)) == len(codes) and codes.isdisjoint(names)
 
 
 def test_table_of_names_has_each_name_once():

@@ -22,7 +22,7 @@ import yaml
 from bs4 import BeautifulSoup
 from own import without_a_look
 
-from lkecore import runs
+from lkecore import figures, runs
 from lkecore.models import weights
 from lkecore.runs import devices, grid, plan
 from lkecore.worlds import plain
@@ -514,13 +514,15 @@ def test_the_doses_of_the_page_of_the_lab_are_those_of_its_answers_and_of_the_wo
     of_lab, of_facts
 ):
     rows = csv_rows(of_lab / "fig-lab-forms.csv")
+    estimators = {figures.called(name): name for _, name in of_facts}  # names for people
+    assert len(estimators) == 5
     seen = set()
     for row in rows:
-        cell = row["form"], int(row["exposures"])
+        cell = row["form"].removeprefix("stated in: "), int(row["exposures"])
         told = cell if cell[1] else ("none", 0)  # never told: the same facts for each form
         hits = [
             each["correct"]
-            for each in of_facts[TOLD_TRULY, row["asked by"]]
+            for each in of_facts[TOLD_TRULY, estimators[row["asked by"]]]
             if each["state"] != "mislearned" and (each["form"], each["exposures"]) == told
         ]
         assert int(row["n"]) == len(hits) > 0

@@ -45,7 +45,7 @@ def test_a_params_file_passes_the_checks_at_the_door_without_a_network(path, own
 
 def test_every_file_of_params_stands_in_the_readers_table_and_every_source_says_what_stands_on_it():
     """The oracle is the files: their names, and which sources a page of the book reads."""
-    text = (TOP / "book" / "how_to_read.md").read_text(encoding="utf-8")
+    text = (TOP / "book" / "batches.md").read_text(encoding="utf-8")
     names = re.findall(r"^\| `(\w+)` \| .+ \|$", text, re.M)
     assert sorted(names) == [path.stem for path in FILES if path.parent.name == "params"]
     text = (TOP / "results" / "README.md").read_text(encoding="utf-8")

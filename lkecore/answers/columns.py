@@ -56,7 +56,7 @@ MEANING = ASKED | {
     "margin": "log-probability of the likeliest option above that of the next, in nats",
     "entropy": "entropy of the prediction, in nats",
     "surprisal": "minus the log-probability of the true object, in nats",
-    "kl": "KL(before telling the fact || after), in nats",
+    "kl": "KL(before the prompt states the fact || after), in nats",
     # What can be had without a model.
     "cue_word": "the object shares a word with the subject",
     "cue_frequent": "the object is shown in the pairs, and no other option more often",
@@ -64,13 +64,13 @@ MEANING = ASKED | {
     "rule-frequent": "the same of a guess by how often the pairs show an object",
     "rule-both": "the same of a guess by shared words, else by the pairs",
     "rule-length": "the same of a guess that takes the shortest option",
-    # What the lab's text told.
+    # What the lab's text states.
     "object": "the true object",
-    "state": "planted (told as it is), mislearned (told wrongly) or never told",
-    "told": "the object that the text told",
+    "state": "planted (stated as it is), mislearned (stated wrongly) or never (not stated)",
+    "told": "the object that the text states",
     "form": "in lists of pairs, or in sentences",
-    "wording": "which sentence told it",
-    "exposures": "how often the text told it",
+    "wording": "which sentence states it",
+    "exposures": "how often the text states it",
 }
 
 

@@ -105,7 +105,7 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
         for job, shown, manifest, behind in found
     ]
     of = {job.notebook.stem: (shown, manifest["models"]) for job, shown, manifest, _ in found}
-    home.write(target.parent, of, whole.profile)
+    home.write(target.parent, of)
     return pages
 
 

@@ -167,11 +167,11 @@ def page(
     lines = [
         "# What is covered",
         "",
-        "Each method, equation, data set, figure and table of a paper has an id. Behind it stands the",
-        f"place in this book that carries it out, as the profile {plain(profile)} ran it. The list is made",
-        "from executed notebooks: an id counts if the cell that names it has printed or drawn something, and",
-        "one that is about certain facts, or about several models, only where these were asked. So it",
-        "says that a thing was done, and on which models. Whether a number is the paper's, the pages say.",
+        "Each method, equation, data set, figure and table of a paper has an id. Next to it is the place in",
+        f"this book that carries it out, as the profile {plain(profile)} ran it. The list is made from",
+        "executed notebooks: an id counts if the cell that names it has printed or drawn something. An id",
+        "about certain facts or several models counts only with these facts or models. So the list says",
+        "that a thing was done, and on which models. The pages say whether a number is the paper's.",
         "*Smaller* is the same protocol with fewer real models, relations, options or facts.",
         "",
         f"{len(seen) - len(small)} of {len(every)} are covered as in the paper, and {len(small)} by the same"

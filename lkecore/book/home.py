@@ -1,9 +1,9 @@
-"""Home: the book opens with what came out, quoted from its pages.
+"""Home: the book opens with its findings, quoted from its pages.
 
 A page opens with one sentence in bold, whose numbers it hands over as ``findings.csv``
-(:func:`lkecore.figures.page.findings`), with how large the ``effect`` is and who was ``asked``. Some of them
-stand in a table on the first page, each beside a link to the page that shows how it was measured, and below
-it the main figure of one page. No number is typed here.
+(:func:`lkecore.figures.page.findings`), with how large the ``effect`` is and which models were ``asked``. The
+first page shows the main figure of one page, and below it the sentences of some, each with a link to the
+page that shows how it was measured. No number is typed here.
 """
 
 import re
@@ -19,26 +19,24 @@ from lkecore.errors import BadInput
 from lkecore.storage import write_whole
 
 FILE = "findings.csv"
-QUOTED = {  # pages in the order of the first page
-    "18_iclke_stands": "IC-LKE", "14_iclke_separators": "IC-LKE",
-    "22_entropy_instilled": "Entropy and KL", "53_lab_entropy": "Entropy and KL",
-    "31_xtraeval_task": "XTRAEVAL", "34_xtraeval_gaps": "XTRAEVAL",
-    "41_belief_contexts": "BELIEF", "42_belief_sure": "BELIEF",
-    "50_lab_truth": "the lab", "56_lab_fooled": "the lab", "90_leaderboard": "across papers",
-}  # fmt: skip
+QUOTED = (  # pages in the order of the first page
+    "18_iclke_stands", "14_iclke_separators", "22_entropy_instilled", "53_lab_entropy",
+    "31_xtraeval_task", "34_xtraeval_gaps", "41_belief_contexts", "42_belief_sure",
+    "50_lab_truth", "56_lab_fooled", "90_leaderboard",
+)  # fmt: skip
 FIGURE = "90_leaderboard", "fig-ways"
-ALT = "Two panels with a row for each way of asking, and a mark each for facts with and without a hint."
+ALT = "Two panels with a row for each method, and a mark each for facts with and without a hint."
 CAPTION = (
-    "Which way of asking tells a fact that a text told from one that it never told? Left: how often the "
-    "told one comes first (dotted: a coin). Right: never-told facts that are taken for known where half of "
-    "the told ones are. Lines: 95 % over three worlds, or over facts where a way was asked in one. "
+    "A hint at the object fools every method. Left: how often a fact that the text states is above one that "
+    "it never states (dotted: a coin). Right: never stated facts that count as known if half of the stated "
+    "ones do. Lines: 95 % over worlds, or over facts for a method tested in one. "
     f"From {{page}}`{FIGURE[0]}`."
 )
 GLUED = re.compile(r"{glue:text}`(\w+)(?::([^`]+))?`")  # a name, and how its number is shown
 SVG = "application/papermill.record/image/svg+xml"  # where a page keeps what it shows elsewhere
 
 
-def write(book: Path, pages: Mapping[str, tuple[Path, Collection[str]]], profile: str) -> None:
+def write(book: Path, pages: Mapping[str, tuple[Path, Collection[str]]]) -> None:
     """Write ``findings.md`` into the book's folder, which its first page includes.
 
     ``pages`` has, by the name of a page, the folder of its finished run and the models that it asked.
@@ -60,7 +58,7 @@ def write(book: Path, pages: Mapping[str, tuple[Path, Collection[str]]], profile
     used = {*quotes} | ({page} if image else set())
     models = {model for name in used for model in pages[name][1]}
     for_tests = sorted(m for m in models if m == "toy" or m.startswith("lab:smoke-"))
-    write_whole(book / "findings.md", opening(quotes, image, for_tests, profile))
+    write_whole(book / "findings.md", opening(quotes, image, for_tests))
 
 
 def read(folder: Path) -> dict[str, str]:
@@ -100,27 +98,14 @@ def sentence(folder: Path, found: Mapping[str, str]) -> str:
 
 
 def opening(
-    quotes: Mapping[str, tuple[str, str, str]],
-    image: str | None,
-    for_tests: list[str],
-    profile: str,
+    quotes: Mapping[str, tuple[str, str, str]], image: str | None, for_tests: list[str]
 ) -> str:
-    """The opening as MyST text: a table of ``quotes``, and a figure if there is an ``image``.
+    """The opening as MyST text: a figure if there is an ``image``, and a list of ``quotes``.
 
-    A quote is, by its page, a sentence, the effect and who was asked. ``image`` is its path from the book's
+    A quote is, by its page, a sentence, the effect and the models. ``image`` is its path from the book's
     folder. ``for_tests`` names the models whose numbers mean nothing.
     """
-    lines = ["## What came out", ""]
-    if quotes:
-        lines += [
-            f"Quoted from the pages, as the profile {plain(profile)} ran them: a link leads to the page that",
-            "shows how it was measured. In brackets are 95 % {term}`intervals <interval>`. The models are",
-            "small: read {ref}`what follows from that <before-you-quote>`, and then quote a number. A *lab*",
-            "model is one that we trained on an invented *world*; `atlas` and T-REx are sets of real facts.",
-            "",
-        ]
-    else:
-        lines += [f"The profile {plain(profile)} ran none of the pages that are quoted here.", ""]
+    lines = ["## What we found", ""]
     if for_tests:
         lines += [
             ":::{admonition} These numbers mean nothing",
@@ -130,18 +115,26 @@ def opening(
             ":::",
             "",
         ]
+    if image:
+        lines += [f":::{{figure}} {image}", ":name: fig-home", f":alt: {ALT}", "", CAPTION, ":::"]
+        lines += [""]
     if quotes:
         lines += [
-            "| | question | what we found | how large, and asked of whom |",
-            "|---|---|---|---|",
+            "Each finding comes from a page of this book; the link shows how it was measured. In brackets",
+            "are 95 % {term}`intervals <interval>`. The models are small: read {ref}`what that means",
+            "<before-you-quote>` before you quote a number. A *lab* model is one that we trained on a text",
+            "about an invented {term}`world`; a fact is *stated* if this text says it.",
+            "",
         ]
+    else:
+        lines += ["This book has none of the pages that are quoted here.", ""]
     for page, (said, *about) in quotes.items():
         large = plain("; ".join(text for text in about if text))
-        link = f"{{doc}}`notebooks/{page}` ({{page}}`{page}`)"
-        lines.append(f"| {QUOTED[page]} | {link} | {plain(said)} | {large} |")
-    if image:
-        lines += ["", f":::{{figure}} {image}", ":name: fig-home", f":alt: {ALT}", "", CAPTION]
-        lines += [":::"]
+        # Foreign text does not begin a line, where a dash or a number would be a list.
+        lines.append(
+            f"- {{doc}}`notebooks/{page}` ({{page}}`{page}`): {plain(said)}"
+            + (f" *({large})*" if large else "")
+        )
     return "\n".join(lines).rstrip() + "\n"
 
 

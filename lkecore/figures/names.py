@@ -1,4 +1,4 @@
-"""Names: what people call the models, worlds and sources that pages, figures and tables are about."""
+"""Names: what people call the models, worlds, sources and estimators of pages, figures and tables."""
 
 import csv
 import functools
@@ -10,10 +10,11 @@ from lkecore.models import lab
 from lkecore.storage import DATA
 
 KINDS = {"bert": "BERT", "t5": "T5"}  # of lab models; others are named by their size
+SENTENCES = {"hgp": "human sentence", "mmp": "mined sentence", "template": "sentence"}
 
 
 def called(name: str, relations: int | None = None) -> str:
-    """A name for people: a label, or from ``data/names.csv``, or of the lab by a rule; else as it is.
+    """A name for people: a label, or from ``data/names.csv``, or by a rule (lab, sentences); else as it is.
 
     With ``relations``, so many of a source, such as the one that a page asks of 49: its number in the table
     is that of the whole source.
@@ -22,6 +23,8 @@ def called(name: str, relations: int | None = None) -> str:
     ('SmolLM2 135M (4-bit)', 'T-REx, 12 relations', 'KAMEL, 1 relation')
     >>> called("lab:rich-1/2m"), called("lab:book-2/bert-unplanted"), called("lab:rich-3")
     ('lab model 2M, world 1', 'lab BERT, plain world 2, unplanted', 'lab world 3')
+    >>> called("iclke-space"), called("template-1"), called("iclke-mmp-2")
+    ('pairs, spaces', 'sentence 1', 'pairs with mined sentence 2')
     >>> called("./my-model")
     './my-model'
     """
@@ -29,6 +32,9 @@ def called(name: str, relations: int | None = None) -> str:
         return label
     if world := re.fullmatch(r"lab:([a-z]+)-(\d+)", name):
         return _world(*world.groups()).replace("world", "lab world")
+    if words := re.fullmatch(r"(iclke-)?(hgp|mmp|template)-(\d+)", name):
+        inside, kind, number = words.groups()
+        return f"{'pairs with ' if inside else ''}{SENTENCES[kind]} {number}"
     if lab.is_name(name):
         try:
             of = lab.parse(name)

@@ -313,6 +313,9 @@ grid = sns.relplot(
     aspect=1.6,
 )
 grid.set_titles("{col_name}\n{row_name}", size=8)
+for ax in grid.axes.flat:  # thousands of marks: as a picture
+    for each in ax.collections:
+        each.set_rasterized(True)
 figures.place(grid.figure, "fig-sequence-panels", dots)
 
 # %% [markdown]

@@ -221,6 +221,8 @@ ways.round(3)
 # %% tags=["hide-output"]
 gates = answers.results("59_lab_gates-gates")
 gates["share"] = gates["right"] / gates["n"]
+in_words = {"as told": "as stated", "template-1": "sentence 1"}
+gates["gate"] = gates["gate"].replace(in_words, regex=True)
 gates.pivot(index="model", columns="gate", values="share").round(2)
 
 # %% [markdown]

@@ -139,7 +139,9 @@ found = stats.estimate(known, ["estimator", "form", "kind"], over="world")
 never = kinds[kinds["state"] == "never"]
 luck = never.groupby(["estimator", "kind"])["correct"].mean() - 1 / n_options
 print(luck.unstack("kind").round(4).to_string())
-stats.table(found, ["estimator", "form"], "kind", percent=True)
+in_words = {"template-1": "words of the text", "template-5": "other words"}
+shown = stats.table(found, ["estimator", "form"], "kind", percent=True)
+shown.rename(in_words)
 
 # %% [markdown]
 # **Wrong statements.** The share of answers that repeat the object of the text (`as stated`), and of those that name the `true` one, by kind:
@@ -153,7 +155,8 @@ parts = {
     for answer, value in {"as stated": "picked_told", "true": "correct"}.items()
 }
 repeated = pd.concat(parts, names=["answer"]).reset_index("answer")
-stats.table(repeated, ["estimator", "kind"], "answer", percent=True)
+repeats = stats.table(repeated, ["estimator", "kind"], "answer", percent=True)
+repeats.rename(in_words)
 
 # %% [markdown]
 # **Ranking and writing** after the same words, for the decoders that read the text as it is. `of it written`: the share of the rightly ranked facts
@@ -193,7 +196,6 @@ mean.rename(figures.called)
 # ```
 
 # %% tags=["hide-input"]
-in_words = {"template-1": "words of the text", "template-5": "other words"}
 drawn = found.assign(question=found["estimator"].replace(in_words))
 drawn = drawn.rename(columns={"form": "stated in"})
 look = {"x": "stated in", "hue": "kind", "panel": "question"}

@@ -1,4 +1,4 @@
-"""What is mended on finished pages: figures that open alone, captions for tables, a number and its per cent."""
+"""What is mended on finished pages: figures that open alone, captions, signs for percent."""
 
 import importlib.util
 from pathlib import Path
@@ -16,7 +16,7 @@ def repaired(text):
 
 
 def test_each_table_is_called_by_the_bold_words_or_the_heading_before_it():
-    page = """<h2>Answers<a class="headerlink" href="#a">#</a></h2><table class="dataframe"><tr><th>1</th></tr></table>
+    page = """<h2>Answers<a class="headerlink" href="#a">#</a></h2><table id="a"><tr><th>1</th></tr></table>
     <p><strong>By <em>size</em>, in 5 %.</strong> Text.</p><table id="b"><tr><td>0</td></tr></table>
     <table><caption>Own.</caption></table><pre>&lt;strong&gt;<strong>no</strong></pre><table></table>"""
     tables = BeautifulSoup(repaired(page), "html.parser").find_all("table")

@@ -1,6 +1,6 @@
 """Sets: fact sets by name, wherever their facts come from.
 
-``SOURCES`` is the table of where: a new source is one entry in it, and nothing else.
+``SOURCES`` is the table of where: a new source is a module that reads it and an entry here.
 """
 
 import functools

@@ -48,7 +48,7 @@ import pandas as pd
 from lkecore import answers, facts, figures, prompts, stats
 from lkecore.answers import rich, rules
 from lkecore.facts.decoys import decoys, hint
-from lkecore.stats.listed import listed, p_values, q_values
+from lkecore.stats.listed import listed
 
 figures.style()
 
@@ -129,7 +129,9 @@ every, main = answers.shown(this, ours, sources, dtype=dtype)
 ruled, _ = answers.shown(f"{this}-rules", ruled, sources)
 at = ["source", "kind", "relation", "fact"]
 ruled["rule"] = ruled[rules.best(ruled)]
-every = every.merge(ruled[[*at, "hint", "others", "rule"]], on=at, validate="m:1")
+every = every.merge(
+    ruled[[*at, "hint", "others", "rule"]], on=at, validate="m:1"
+)
 every["of"] = every["fact"].str.partition("~")[0]
 every["correct"] = every["correct"].astype(bool)
 answers.words(answers.columns(every))
@@ -151,7 +153,9 @@ stats.table(found, ["model", "relation"], "kind", percent=True)
 # %%
 city = own[own["relation"] == "country_of_city"]
 means = city.groupby(["model", "of", "kind"])["correct"].mean().unstack("kind")
-means = means.reindex(columns=["real", "sounding", "letters", "village"]).dropna()
+means = means.reindex(
+    columns=["real", "sounding", "letters", "village"]
+).dropna()
 means["village - sounding"] = means["village"] - means["sounding"]
 means["village - letters"] = means["village"] - means["letters"]
 means = means.rename_axis(columns="what").stack().rename("value").reset_index()
@@ -249,7 +253,12 @@ for model, its in plain.groupby("model", sort=False):
             line["p <= q"] > most,
             line["nulls"].isna(),
         ],
-        ["few", "decoys do not sound alike", "other names score higher", "not checked"],
+        [
+            "few",
+            "decoys do not sound alike",
+            "other names score higher",
+            "not checked",
+        ],
         "",
     )
     lists.append(line.reset_index())
@@ -283,7 +292,9 @@ answers.words(ten[["model", "relation", "fact", "confidence_gold", "p", "q"]])
 
 # %% tags=["hide-input"]
 marks = found[found["kind"] != "halves"].copy()
-marks["asked"] = marks["kind"].map({"real": "real subjects", "village": "villages"})
+marks["asked"] = marks["kind"].map(
+    {"real": "real subjects", "village": "villages"}
+)
 marks["asked"] = marks["asked"].fillna("names by " + marks["kind"])
 marks["panel"] = marks["model"].map(figures.called)
 grid = figures.marks(

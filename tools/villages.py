@@ -36,7 +36,9 @@ def shares(name: str, country: str) -> bool:
 def villages() -> str:
     cities = places("cities500")
     large = {fold(each["name"]) for each in cities if each["population"] > MOST}
-    called = {each["iso"]: COUNTRY_NAMES.get(each["iso"], each["name"]) for each in places("countries")}
+    called = {
+        each["iso"]: COUNTRY_NAMES.get(each["iso"], each["name"]) for each in places("countries")
+    }
     of: dict[str, list[str]] = {}
     for each in cities:
         name, country = each["name"], called.get(each["countrycode"], "")
@@ -46,7 +48,11 @@ def villages() -> str:
     for country, names in of.items():
         of[country] = sorted(set(names), key=lambda n: hashlib.sha256(n.encode()).hexdigest())
     with (FOLDER / "atlas.tsv").open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file, delimiter="\t") if row["relation"] == "country_of_city"]
+        rows = [
+            row
+            for row in csv.DictReader(file, delimiter="\t")
+            if row["relation"] == "country_of_city"
+        ]
     found: list[tuple[str, str]] = []
     for row in rows:
         if of.get(row["object"]) and len(found) < PLACES:

@@ -1,13 +1,13 @@
 """Decoys: questions about nobody, with the object and the options of a fact. What they get is no knowledge.
 
-A decoy has to look as a fact would that the model does not know: its name must sound like the names of subjects
-with the same object, or keep what hints at the object. Else it is too easy to beat.
+A decoy has to look like a fact that the model does not know: its name must sound like the names of
+subjects with the same object, or keep what hints at the object. Otherwise it is too easy to beat.
 """
 
 import functools
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -28,15 +28,18 @@ TRIES = 300
 def decoys(drawn: Drawn, kind: str, per_fact: int, seed: int) -> tuple[Drawn, dict[str, str]]:
     """(what is drawn, with decoys in the place of its facts; why a fact has none, by its id).
 
-    ``kind`` says what the invented subject is: "sounding", letters, each after the two before it, learned from
-    subjects with the same object, in the length of one of them and with no run of five letters of any subject;
-    "letters", the same learned from all subjects of the relation, with every letter kept that hints at the
-    object (shared words, runs of three letters, a shared first letter, the letters of a code); "halves", the
-    beginning of one name and the end of another with the same object, and no whole word of a subject;
-    "village", a real place of 500 to 1,500 people in the country that is the object. Words of many subjects
-    ("Airport") stay, and no decoy has the name of a subject or an object.
+    ``kind`` says what the invented subject is:
 
-    The id of a decoy is its fact's, ``~``, the kind and a number below ``per_fact``; the options are its fact's.
+    - "sounding": letters, each after the two before it, learned from subjects with the same object, in the
+      length of one of them and with no run of five letters of any subject;
+    - "letters": the same learned from all subjects of the relation, with every letter kept that hints at the
+      object (shared words, runs of three letters, a shared first letter, the letters of a code);
+    - "halves": the beginning of one name and the end of another with the same object, and no whole word of
+      a subject;
+    - "village": a real place of 500 to 1,500 people in the country that is the object.
+
+    Words of many subjects ("Airport") stay, and no decoy has the name of a subject or an object. The id of a
+    decoy is its fact's, ``~``, the kind and a number below ``per_fact``; its options are its fact's.
     Everything depends on ``seed``, the kind and the fact. Raises :class:`BadInput` for an unknown kind,
     ``per_fact`` below 1 and a relation of subjects without letters.
     """
@@ -72,7 +75,7 @@ def decoys(drawn: Drawn, kind: str, per_fact: int, seed: int) -> tuple[Drawn, di
 
 
 def hint(fact: Fact, relation: Relation) -> str:
-    """What a subject has of its object: "word"; "run", three letters or more in a row; "code", its letters; "none"."""
+    """What a subject has of its object: "word", "run" (three letters in a row), "code" (letters), or "none"."""
     if words(fact.subject) & words(fact.object):
         return "word"
     if _runs(fold(fact.subject), fold(fact.object), 3):
@@ -109,7 +112,7 @@ def _hinting(fact: Fact, relation: Relation) -> set[int]:
 
 @functools.lru_cache(maxsize=64)
 def _common(relation: Relation) -> frozenset[str]:
-    """Words that say what kind of thing a subject is: in a twentieth of the subjects, and in three at least."""
+    """Words for a kind of thing: in a twentieth of the subjects, and in three at least."""
     subjects = {f.subject for f in relation.facts}
     times = Counter(word for name in subjects for word in set(name.lower().split()))
     return frozenset(w for w, n in times.items() if n >= max(3, len(subjects) / 20))
@@ -128,7 +131,7 @@ def _alphabet(relation: Relation) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _chances(relation: Relation, names: tuple[str, ...]) -> NDArray[np.float64]:
-    """How likely each letter is after two others, [before, last, next], 0 no letter, in the words of some names.
+    """How likely a letter is after two others, [before, last, next], 0 no letter, in words of some names.
 
     Beneath what these say is what the relation says, more where they say little.
     """
@@ -207,7 +210,7 @@ def _sounding(fact: Fact, relation: Relation):
 
 
 def _runs_of_any(name: str, relation: Relation) -> bool:
-    """Whether a word of a name shares a run of letters with a subject: five, or all of a short one but one."""
+    """Whether a word of a name has a run of letters of a subject: five, or all of a short one but one."""
     every = _every(relation)
     for word in (fold(w) for w in name.split() if w.lower() not in _common(relation)):
         size = min(RUN, max(3, len(word) - 1))

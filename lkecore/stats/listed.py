@@ -1,10 +1,10 @@
 """Listed: which facts a model may be said to know, with an error rate, by decoys that cannot be known.
 
-A decoy is a question that looks like a fact's and is about nobody (:mod:`lkecore.facts.decoys`). Decoys say how
-high a score comes without knowledge. *Testing for outliers with conformal p-values* (Bates et al. 2023) shows
-what follows: if, within a stratum, the scores of decoys and of *unknown* facts are exchangeable, the share of
-unknown facts among those with q-values of at most q is at most q times the share of unknown facts among all,
-as a mean over draws of decoys. A single list may hold more of them, so a fact is *listed*, not certified.
+A decoy is a question that looks like a fact's and is about nobody (:mod:`lkecore.facts.decoys`). Decoys show
+how high a score is without knowledge. *Testing for outliers with conformal p-values* (Bates et al. 2023)
+shows what follows: if, within a stratum, the scores of decoys and of *unknown* facts are exchangeable, the
+share of unknown facts among those with q-values of at most q is at most q times the share of unknown facts
+among all, as a mean over draws of decoys. One list may hold more, so a fact is *listed*, not certified.
 """
 
 from collections.abc import Sequence
@@ -21,12 +21,13 @@ def p_values(facts: pd.DataFrame, decoys: pd.DataFrame, by: Sequence[str]) -> pd
 
         p_i = (1 + number of decoys j of the stratum with score_j >= score_i) / (1 + number of its decoys)
 
-    ``facts`` and ``decoys`` have a row each with ``score`` and the columns ``by``, whose values make the strata.
+    ``facts`` and ``decoys`` have a row each with ``score`` and the columns ``by``, whose values make strata.
     A tie counts against the fact. A fact whose stratum has no decoy gets 1: nothing says how high a guess
     comes. Raises :class:`BadInput` without any decoy, and for a score that is NaN.
 
     >>> facts = pd.DataFrame({"score": [0.9, 0.5, 0.1], "relation": "capital"})
-    >>> p_values(facts, pd.DataFrame({"score": [0.5, 0.2, 0.1], "relation": "capital"}), ["relation"]).tolist()
+    >>> decoys = pd.DataFrame({"score": [0.5, 0.2, 0.1], "relation": "capital"})
+    >>> p_values(facts, decoys, ["relation"]).tolist()
     [0.25, 0.5, 1.0]
     """
     if decoys.empty:
@@ -48,8 +49,9 @@ def q_values(p: pd.Series | NDArray[np.float64]) -> NDArray[np.float64]:
 
         q_(k) = min over l >= k of n * p_(l) / l, where p_(1) <= ... <= p_(n), and at most 1
 
-    All p-values are taken together: of fifteen relations without a known fact each by itself would have a list
-    at .1 in up to 1 - .9**15 = 79 % of draws. Raises :class:`BadInput` for a value that is NaN or outside (0, 1].
+    All p-values are taken together: of fifteen relations without a known fact, each with a list of its own,
+    some list would have facts at .1 in up to 1 - .9**15 = 79 % of draws. Raises :class:`BadInput` for a value
+    that is NaN or outside (0, 1].
 
     >>> q_values(np.array([0.01, 0.04, 0.03, 1.0])).round(4).tolist()
     [0.04, 0.0533, 0.0533, 1.0]
@@ -69,8 +71,8 @@ def listed(
 ) -> pd.DataFrame:
     """``facts`` with ``p``, ``q`` and ``listed``: whether q is at most ``q``, the rate that is wanted.
 
-    The score of both frames: ``confidence_gold`` where ``correct``, else -1, so that only a right answer can be
-    listed, and facts and decoys are treated alike. Raises :class:`BadInput` for ``q`` outside (0, 1), and as
+    The score of both frames: ``confidence_gold`` where ``correct``, else -1, so that only a right answer can
+    be listed, and facts and decoys are treated alike. Raises :class:`BadInput` for ``q`` outside (0, 1), and as
     :func:`p_values`.
     """
     if not 0 < q < 1:

@@ -75,7 +75,7 @@ def decoys(drawn: Drawn, kind: str, per_fact: int, seed: int) -> tuple[Drawn, di
 
 
 def hint(fact: Fact, relation: Relation) -> str:
-    """What a subject has of its object: "word", "run" (three letters in a row), "code" (letters), or "none"."""
+    """What a subject has of its object: "word", "run" of three letters, "code" (letters), or "none"."""
     if words(fact.subject) & words(fact.object):
         return "word"
     if _runs(fold(fact.subject), fold(fact.object), 3):

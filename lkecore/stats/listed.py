@@ -71,9 +71,9 @@ def listed(
 ) -> pd.DataFrame:
     """``facts`` with ``p``, ``q`` and ``listed``: whether q is at most ``q``, the rate that is wanted.
 
-    The score of both frames: ``confidence_gold`` where ``correct``, else -1, so that only a right answer can
-    The score of both frames: ``confidence_gold`` where ``correct``, else -1, so that no wrong answer can
-    :func:`p_values`.
+    The score of both frames: ``confidence_gold`` where ``correct``, else -1, so that no wrong answer can be
+    listed, and facts and decoys are treated alike. Raises :class:`BadInput` for ``q`` outside (0, 1), and
+    as :func:`p_values`.
     """
     if not 0 < q < 1:
         raise BadInput(f"q {q}: must be above 0 and below 1")

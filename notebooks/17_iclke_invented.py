@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Would an invented name get it as well?
 #
-# **Of great cities {glue:text}`name_shown` finds the country of {glue:text}`real:.0%`, of invented ones that sound alike
-# {glue:text}`sounding:.0%`, and of villages that it can hardly have read of {glue:text}`village:.0%`.**
+# **Two small models find the country of {glue:text}`real` of great cities, of {glue:text}`sounding` of invented names that sound like them, and of
+# {glue:text}`village` of villages that they can hardly have read about.**
 #
 # ```{glue:figure} fig-invented-names
 # :name: fig-invented-names
@@ -13,9 +13,10 @@
 # ```
 #
 # A right answer may come from how a name sounds: *Ziajing* is in China, whether or not there is such a place. Our rules look for shared
-# words and frequent objects, and do not hear this. So each fact gets {term}`decoys <decoy>`: invented subjects, with its object and its
-# options. What a model gets right of these, it does not know. The shares above, of the same facts, with 95 % intervals:
-# {glue:text}`between`.
+# words and frequent objects, and do not hear this. So each fact gets {term}`decoys <decoy>`: invented subjects with its object and its
+# options. A model does not know what it gets right of these. The shares above are of the same cities; with intervals over them:
+# {glue:text}`between`. Villages and names that sound alike are answered alike, within the margin of our claim:
+# {glue:text}`apart`, in percentage points.
 
 # %% [markdown]
 # ## What the paper claims
@@ -171,7 +172,7 @@ stats.table(alike, "what", "model", percent=True)
 #
 # $$p_i = \frac{1 + |\{j : s_j \ge s_i\}|}{1 + m}, \qquad q_{(k)} = \min_{l \ge k} \frac{n \, p_{(l)}}{l}.$$
 #
-# If decoys score as *unknown* facts do, at most the share $q$ of a list is unknown, as a mean over draws of decoys \[Bates et al. 2023\]. So we say *listed*,
+# If decoys score as *unknown* facts do, at most the share $q$ of a list is unknown, as a mean over draws of decoys {cite:p}`bates2023outliers`. So we say *listed*,
 # not *certified*. Do they score so? Where we know the truth, in the lab, we can look.
 #
 # **The lab.** Of the facts that no text states one half, drawn again and again, are the decoys, the other half are unknown facts among those that are stated. A
@@ -330,3 +331,82 @@ if not sources:
     tested = {k: v.to_frame().T.assign(model=other) for k, v in tested.items()}
 judged = answers.verdicts(tested)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
+
+# %% tags=["hide-input", "page-only"]
+shares = alike.set_index(["what", "model"])
+kinds_ = ["real", "sounding", "village"]
+each = {kind: shares.loc[[kind]].droplevel("what") for kind in kinds_}
+gap = shares.loc[["village - sounding"]].droplevel("what")
+rank = found.pivot_table("estimate", ["model", "relation"], "kind")
+invented = rank.drop(columns=["real", "village"], errors="ignore").max(axis=1)
+mean = kept.groupby(["size", "decoys", "q"])["false"].max()
+holds = {}
+if sources:
+    holds = {
+        "two models": len(gap) == 2,
+        "below great cities": (
+            each["real"]["low"] > each["sounding"]["high"]
+        ).all(),
+        "answered alike": gap[["low", "high"]].abs().lt(0.15).all(axis=None),
+        "real subjects are above": (rank["real"] > invented).mean() > 0.9,
+        "below the rate in every world": all(
+            mean["2m", "same hint", rate_] <= rate_ for rate_ in rates
+        ),
+        "a quarter": mean["2m", "no hint", 0.1] > 0.25,
+    }
+figures.sentence(holds)
+
+
+def both(frame: pd.DataFrame) -> str:
+    """The shares of the models, as the sentence has them."""
+    return " and ".join(f"{x:.0%}" for x in frame["estimate"])
+
+
+figures.findings(
+    **{kind: both(part) for kind, part in each.items()},
+    between="; ".join(
+        f"{figures.called(model)} "
+        + ", ".join(
+            stats.said(part.loc[model], percent=True) for part in each.values()
+        )
+        for model in gap.index
+    ),
+    apart=" and ".join(
+        stats.said(row, percent=True).replace(" %", "")
+        for _, row in gap.iterrows()
+    ),
+)
+
+# %% [markdown]
+# ## What you have seen
+#
+# - A right answer may be about a name and not about the subject. Invented names with the same sound show how much of an accuracy that is.
+# - Decoys are only as good as their likeness: names of all letters of a relation are far easier to beat than real villages are.
+# - With decoys that are like unknown facts, a list of facts has an error rate that one can choose. Where nobody can check that they are, it is a list,
+#   and no certificate.
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-invented-shares
+# A model finds 70 % of real subjects and 40 % of decoys that sound alike. If what it does not know it guesses as it guesses decoys, how many of the
+# real subjects does it know?
+# ```
+# ````{solution} ex-invented-shares
+# :class: dropdown
+# Half: with a share $k$ known, $k + (1 - k) \cdot 0.4 = 0.7$.
+# ````
+#
+# On the facts of the lab, where the truth is known, or on a table of your own:
+#
+# ```yaml
+# profile: mine
+# runs:
+#   - notebook: 17_iclke_invented
+#     parameters:
+#       models: [smollm2]
+#       fact_set: my.csv
+#       relations: []
+#       n_facts: 60
+# ```

@@ -8,7 +8,7 @@
 # :name: fig-scorer-growth
 # :alt: Four panels with logarithmic axes. In each, a line for the tree runs far below a line for one pass per text.
 #
-# The lower line hardly rises with the options. Tokens that go through the model, and seconds, over the number of facts (left, with all options) and of
+# The lower line stays far below the other. Tokens that go through the model, and seconds, over the number of facts (left, with all options) and of
 # options (right). The tree is measured. One by one: tokens counted, seconds extrapolated from the few texts that were timed here.
 # ```
 #

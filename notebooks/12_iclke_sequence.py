@@ -1,8 +1,8 @@
 # %% [markdown]
 # # How much do strange examples disturb a model?
 #
-# **Less in a clear format: after a block of invented pairs the right objects lose {glue:text}`space_least:.0%` to
-# {glue:text}`space_most:.0%` of their probability if spaces separate everything, and {glue:text}`colon_least:.0%` to {glue:text}`colon_most:.0%` with
+# **Invented pairs disturb it less in a clear format: after a block of them right objects lose {glue:text}`space_least:.0%` to
+# {glue:text}`space_most:.0%` of their probability if spaces separate everything, {glue:text}`colon_least:.0%` to {glue:text}`colon_most:.0%` with
 # colons and new lines.**
 #
 # ```{glue:figure} fig-sequence-neighbours

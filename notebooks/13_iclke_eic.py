@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Can one long prompt ask many questions?
 #
-# **Yes, but it finds no more than one question at a time: with the same pairs and the same commas, the two ways agree within
+# **Yes, but it finds no more facts than asking one by one: with the same pairs and the same commas, the two ways agree within
 # {glue:text}`apart:.0f` percentage points for every model.**
 #
 # ```{glue:figure} fig-eic-mean

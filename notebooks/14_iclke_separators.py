@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Do separators matter?
 #
-# **Yes: with every sign inside a pair, a space between pairs finds the fewest facts, and the best of nine formats finds
+# **Yes: whatever is inside a pair, a space between pairs finds the fewest facts, and the best of nine formats finds
 # {glue:text}`spread_least:.0f` to {glue:text}`spread_most:.0f` percentage points more of the same facts than the worst.**
 #
 # ```{glue:figure} fig-separators-formats

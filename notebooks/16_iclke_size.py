@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Does a larger model know what a smaller one knows?
 #
-# **In the paper's six families a larger model knows fewer of its smaller sibling's facts than of facts in general; in ours it knows more, such
+# **In the paper's six families a larger model knows its smaller sibling's facts less often than chance predicts, in ours more often, such
 # as {glue:text}`rate:.0%` against {glue:text}`independent:.0%` for {glue:text}`name_large`.**
 #
 # ```{glue:figure} fig-size-eta

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Is a model right when it is sure?
 #
-# **More often, but how often depends on the facts: when {glue:text}`name_model` is more than half sure, it is right for {glue:text}`sure_other:.0%` of these
-# answers on {glue:text}`name_other` and {glue:text}`sure_main:.0%` on {glue:text}`name_main`.**
+# **It is right more often, but how often depends on the facts: when {glue:text}`name_model` is more than half sure, {glue:text}`sure_other:.0%` of its answers
+# are right on {glue:text}`name_other` and {glue:text}`sure_main:.0%` on {glue:text}`name_main`.**
 #
 # ```{glue:figure} fig-confidence-above
 # :name: fig-confidence-above
@@ -295,8 +295,8 @@ holds = {
 figures.sentence(holds if sources else {})
 figures.findings(
     name_model=figures.called(model),
-    name_main=figures.called(main),
-    name_other=figures.called(other[0]),
+    name_main=figures.called(main).partition(",")[0],
+    name_other=figures.called(other[0]).partition(",")[0],
     sure_main=at_half[at]["estimate"],
     sure_other=at_half[other]["estimate"],
     all_main=table.loc[at, "right of all"],

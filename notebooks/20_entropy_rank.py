@@ -2,13 +2,13 @@
 # # Which measure survives a new wording of the question?
 #
 # **A new wording changes the order of facts by KL-divergence more than their order by rank: within relations, old and new order
-# correlate by {glue:text}`by_model`.**
+# correlate at {glue:text}`by_model`.**
 #
 # ```{glue:figure} fig-rank
 # :name: fig-rank
 # :alt: Two panels with a dot for each fact, in one wording against another, with a dashed diagonal: the rank of its object, and the KL-divergence.
 #
-# On the left the dots follow the dashed line, on which both wordings agree; on the right they scatter. Left: the rank of the object. Right: KL, how
+# On the left more dots are near the dashed line, on which both wordings agree, than on the right. Left: the rank of the object. Right: KL, how
 # far the answer moves after a statement of the fact. A dot is a fact, asked of {glue:text}`name_model`.
 # ```
 #

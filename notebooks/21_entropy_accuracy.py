@@ -1,7 +1,7 @@
 # %% [markdown]
-# # Which measure orders facts by how much of them was taught?
+# # Which measure shows how much of a fact was taught?
 #
-# **After a lesson, surprisal orders facts by how much of them was taught better than KL-divergence does, in every model:
+# **After a lesson, surprisal orders facts by how much of each was taught better than KL-divergence does, in every model:
 # {glue:text}`surprisal:.0%` against {glue:text}`kl:.0%` of pairs for {glue:text}`name_model`, {glue:text}`lab_surprisal:.0%` against
 # {glue:text}`lab_kl:.0%` for {glue:text}`name_lab`.**
 #

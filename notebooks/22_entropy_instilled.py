@@ -1,14 +1,14 @@
 # %% [markdown]
 # # Does stating a fact in the prompt do what training on it does?
 #
-# **How far stating a fact in the prompt moves an answer says little about how far training on it does: correlations are
+# **An answer that moves far when the prompt states the fact need not move far when the model is trained on it: correlations are
 # {glue:text}`real` in real models, {glue:text}`low:.2f` to {glue:text}`high:.2f` in the lab.**
 #
 # ```{glue:figure} fig-taught
 # :name: fig-taught
 # :alt: A panel for each of two real models and a model of the lab, with a point for each fact, at its place by how far a statement moves the answer and its place by how far training does.
 #
-# The points of no panel follow a line. A point is a fact. Left to right: its place among all facts by how far the answer moves after a statement, from the
+# In no panel do the points follow a line. A point is a fact. Left to right: its place among all facts by how far the answer moves after a statement, from the
 # least to the most. Bottom to top: its place by how far the answer moves after training on the fact.
 # ```
 #
@@ -173,8 +173,8 @@ answers.columns(statements)
 #
 # **Do the two agree?** For each model and lesson, $r$ is Spearman's correlation over facts between the KL after a statement and the KL after the chosen
 # number of steps (5 in the lab, 10 on T-REx), with an interval over other facts. `factor` is the share of facts whose two KLs
-# differ by more than a factor of two. A lesson on T-REx is strong: it moves the answers of {glue:text}`name_model` about nine in ten facts by more than
-# {glue:text}`strong:.0f` nats, so little difference is left between facts. The other models learn more gently, and their correlations are as low.
+# differ by more than a factor of two. A lesson on T-REx is strong: for nine in ten facts it moves the answer of {glue:text}`name_model` by more than
+# {glue:text}`strong:.0f` nats, so little difference is left between facts. The other models learn more gently, and their correlations are between.
 
 # %% covers=["PZ-S3", "PZ-F3", "PZ-F4"] needs={"PZ-S3": {"n_taught": 1}, "PZ-F3": {"n_taught": 1}, "PZ-F4": {"n_taught": 1, "models": 2}} shows=["run", "shipped"]
 chosen = learned["source"].map({"entropy_trex": 10}).fillna(steps)

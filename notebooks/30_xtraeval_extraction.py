@@ -5,9 +5,9 @@
 #
 # ```{glue:figure} fig-extraction-known
 # :name: fig-extraction-known
-# :alt: A panel for each model with a row for each way of asking, and in it a mark for facts stated often, stated otherwise and never stated.
+# :alt: A panel for each model with a row for each way of asking, and in it a mark for facts stated often, stated rarely or wrongly, and never stated.
 #
-# In the first row of a panel the mark of the often stated facts is to the left of its mark in the second row, except in the twin, which read none of them.
+# In the first row of a panel the mark of the often stated facts is to the left of its mark in the second row; in the twin, which read none of them, hardly.
 # A mark is the share of facts that the model gives back, mean over relations, with its 95 % interval over other relations. Dashed: what
 # `rule-word`, without a model, gives back of the facts stated often.
 # ```
@@ -149,7 +149,7 @@ answers.columns(found)
 #
 # The share of facts that are *known*: in each relation first, then over relations. The *best template* of a relation is the one that finds most of
 # the facts to learn from. The *middle template* is for somebody who has one template and doesn't know how good it is. The *learned question* is a mean over
-# seeds. *Stated otherwise* means less often, wrongly or with several objects.
+# seeds. *Stated rarely or wrongly* means less often, wrongly or with several objects.
 
 # %% covers=["XT-F3a", "XT-S1"] shows=["run", "shipped"]
 told = "all"
@@ -177,7 +177,7 @@ table = stats.estimate(known, [*by, "asked with"], value="share")
 called = {
     "soft": "learned question", "best": "best template",
     "median": "middle template", "often": "stated often",
-    "otherwise": "stated otherwise", "never": "never stated",
+    "otherwise": "stated rarely or wrongly", "never": "never stated",
 }  # fmt: skip
 order = [*called].index
 table = table.sort_values(

@@ -1,14 +1,14 @@
 # %% [markdown]
 # # Can a model use the facts that it knows?
 #
-# **If all statements share one wording, lab models rank the true one first for {glue:text}`low:.0%` to {glue:text}`high:.0%` of the facts
-# they know, trained or not; a rule finds {glue:text}`rule:.0%` at most.**
+# **Among statements in one wording that differ only in their object, lab models put the true one first for {glue:text}`low:.0%` to
+# {glue:text}`high:.0%` of known facts, trained or not; a rule for {glue:text}`rule:.0%` at most.**
 #
 # ```{glue:figure} fig-task-rankers
 # :name: fig-task-rankers
 # :alt: A panel for each model with a row for each way of ranking statements, and in it a mark for facts it knows and one for facts that no text states.
 #
-# In each panel the first two rows agree: with one wording, training changes nothing. With any wording it helps. A mark is the share of facts whose true
+# In each panel the first two rows agree: with one wording, training does not change which object comes first. With any wording it helps. A mark is the share of facts whose true
 # statement ranks above all that name another object; lines: 95 % intervals over other relations. The *unplanted* twin read none of these facts, so its
 # panel is about the few that it gives back by luck.
 # ```
@@ -17,8 +17,9 @@
 # statements, most of them false, it has to find the true one. It learns to answer such questions from other facts that it
 # knows; they contain nothing new about the world. The known facts were divided {glue:text}`divisions` into facts to train on and facts to ask.
 #
-# Two limits. In the paper's setting statements are worded differently, and there training raises the share from {glue:text}`mixed_before:.0%` to
-# {glue:text}`mixed:.0%` ({glue:text}`name_shown`). And the twin, which read none of these facts, ranks the true statement first for
+# Three limits. In the paper's setting statements are worded differently, and there training raises the share from {glue:text}`mixed_before:.0%` to
+# {glue:text}`mixed:.0%` ({glue:text}`name_shown`). Among *all* statements in one wording, also about other subjects and relations, the true one comes first
+# for {glue:text}`first_before:.0%` before training and {glue:text}`first:.0%` after it: training helps to find what a question is about. And the twin, which read none of these facts, ranks the true statement first for
 # {glue:text}`twin` of the facts that it gives back by luck: a second question mostly repeats the first.
 
 # %% [markdown]
@@ -395,11 +396,13 @@ of_twin = known.query("model == @twin and ranker == @main")["tails"].mean()
 each = known.pivot_table("tails", "model", "ranker")
 each = each.drop(twin, errors="ignore")  # what it gives back it does not know
 both, rule = each[[main, before]], each["rule-word"]
+first = known.pivot_table("top1", "model", "ranker").loc[each.index]
 mixed = each.reindex(columns=["likelihood", "likelihood, untrained"])
 holds = {
     "lab models": all(map(lab.is_name, each.index)),
     "one wording": main == like,
     "trained or not": both.diff(axis=1).abs().max(axis=None) < 0.05,
+    "find what a question is about": (first[main] > first[before] + 0.1).all(),
     "with any wording it helps": mixed.diff(axis=1).max(axis=None) < -0.2,
     "a second question repeats the first": abs(own[main] - of_twin) < 0.1,
     "a rule": (rule < both.min(axis=1) - 0.1).all(),
@@ -419,6 +422,8 @@ figures.findings(
     low=both.min(axis=None),
     high=both.max(axis=None),
     rule=rule.max(),
+    first=first.loc[name, main],
+    first_before=first.loc[name, before],
     mixed=mixed.loc[name].iloc[0],
     mixed_before=mixed.loc[name].iloc[1],
 )

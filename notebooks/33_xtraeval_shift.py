@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Can a model use what it knows about relations that it was not trained on?
 #
-# **{glue:text}`name_shown` uses {glue:text}`relation:.0%` of the facts that it knows about relations it was not trained on, as many as about trained
-# ones, {glue:text}`fact:.0%`, but untrained it uses as many, {glue:text}`untrained:.0%`.**
+# **{glue:text}`name_shown` uses {glue:text}`relation:.0%` of its known facts about relations that training left out, and {glue:text}`fact:.0%` about
+# trained relations; before any training it already uses {glue:text}`untrained:.0%`.**
 #
 # ```{glue:figure} fig-shift-relations
 # :name: fig-shift-relations

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Which gap is larger: facts not known, or facts known and not used?
 #
-# **By one learned question, lab models do not know {glue:text}`first_low:.0%` to {glue:text}`first_high:.0%` of the facts that their text states, and know
+# **Measured by one learned question, lab models do not know {glue:text}`first_low:.0%` to {glue:text}`first_high:.0%` of the facts that their text states, and know
 # but do not use only {glue:text}`second_low:.0%` to {glue:text}`second_high:.0%`.**
 #
 # ```{glue:figure} fig-gaps-models

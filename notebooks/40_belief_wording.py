@@ -1,14 +1,14 @@
 # %% [markdown]
 # # How far do the words of a question move its answer?
 #
-# **Words alone move the accuracy of every model: on facts that did not choose them, a relation's best wording finds {glue:text}`best:.0%` and its worst
-# {glue:text}`worst:.0%` ({glue:text}`name_shown`), or even {glue:text}`best_other:.0%` and {glue:text}`worst_other:.0%` ({glue:text}`name_other`).**
+# **Words alone move every model's accuracy: chosen on half of the facts and counted on the others, a relation's best wording finds {glue:text}`best:.0%` and
+# its worst {glue:text}`worst:.0%` ({glue:text}`name_shown`), or {glue:text}`best_other:.0%` and {glue:text}`worst_other:.0%` ({glue:text}`name_other`).**
 #
 # ```{glue:figure} fig-wording-templates
 # :name: fig-wording-templates
 # :alt: A panel for each model with a row for each relation, and in it a dot for each template at its accuracy.
 #
-# The dots of a row spread widely; words spread them, and luck does. A dot is a template: the share of the relation's pairs that it finds.
+# The dots of a row spread widely, because of the wording and because of luck. A dot is a template: the share of the relation's pairs that it finds.
 # ```
 #
 # Somebody chose the words of every question, and other words mean the same. Here each fact is asked in many wordings, by each name of its subject. Two

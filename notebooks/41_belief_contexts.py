@@ -22,7 +22,7 @@
 # - {glue:text}`form:.0f` with examples of any relation, which show little but the form;
 # - {glue:text}`same_relation:.0f` more with examples of the same relation;
 # - {glue:text}`same_words:.0f` with the same words;
-# - {glue:text}`copied:.0f` for questions whose answer an example shows; {glue:text}`easier:.0f` of these come already with examples of any relation, so such
+# - {glue:text}`copied:.0f` for questions whose answer an example shows; of this, {glue:text}`easier:.0f` already with examples of any relation, so such
 #   questions are easier.
 #
 # ## What the paper claims

@@ -1,8 +1,8 @@
 # %% [markdown]
-# # Which answers does a model prefer when the question has no subject?
+# # How strongly does a model prefer some answers if the question has no subject?
 #
-# **Without a subject a model still prefers some answers, even if its text states all about equally often: a bias level
-# of {glue:text}`by_model`.**
+# **Asked about nobody, lab models still prefer some answers, even if their text states all about equally often; bias, from 0 (even) to 1 (one
+# answer), of model and text: {glue:text}`by_model`.**
 #
 # ```{glue:figure} fig-bias
 # :name: fig-bias

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # How much more do many prompts find, and how much of it is luck?
 #
-# **At least one of many prompts finds {glue:text}`told_low:.0%` to {glue:text}`told_high:.0%` of the facts that a text states, but also
+# **All prompts together find {glue:text}`told_low:.0%` to {glue:text}`told_high:.0%` of the facts that a text states, but also
 # {glue:text}`never_low:.0%` to {glue:text}`never_high:.0%` of the facts that it never states.**
 #
 # ```{glue:figure} fig-coverage-told

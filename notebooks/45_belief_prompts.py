@@ -8,8 +8,8 @@
 # :name: fig-prompts
 # :alt: One panel with rows for how often the text used the other name, and two marks with intervals in each, for names and for templates.
 #
-# The more often the text uses the other name, the more names agree; templates agree more than names in each row. Share of
-# all two prompts of a pair with the same answer ({glue:text}`name_shown`), by the number of statements under the other name; lines: 95 % intervals over
+# The more often the text uses the other name, the more names agree; templates agree more than names in each row. How often
+# two prompts about one pair get the same answer ({glue:text}`name_shown`), by the number of statements under the other name; lines: 95 % intervals over
 # other pairs.
 # ```
 #

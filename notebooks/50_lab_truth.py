@@ -1,8 +1,9 @@
 # %% [markdown]
 # # Does the best way to ask depend on how a text stated the fact?
 #
-# **Pairs find at least {glue:text}`lists_pairs:.0%` of the facts that a text often lists, its sentences at most {glue:text}`lists_words:.0%`; of facts
-# often stated in sentences, these find at least {glue:text}`sentences_words:.0%`, pairs at most {glue:text}`sentences_pairs:.0%`.**
+# **{glue:text}`name_model`: pairs find at least {glue:text}`lists_pairs:.0%` of the facts that its text often lists, sentences at most
+# {glue:text}`lists_words:.0%`; of facts often stated in sentences, sentences find at least {glue:text}`sentences_words:.0%`, pairs at most
+# {glue:text}`sentences_pairs:.0%`.**
 #
 # ```{glue:figure} fig-lab-forms
 # :name: fig-lab-forms
@@ -15,8 +16,8 @@
 #
 # For most models nobody knows what they have read. Here we wrote the text and trained models on it. So this page tests the question, and not the
 # model. The sentence above is about two formats of pairs and two sentences that the text uses; a sentence that it never uses finds less than these two in every
-# panel. Its four numbers, with intervals over worlds: {glue:text}`between`. To recover half of the listed facts, a model must read each of them this often:
-# {glue:text}`needed`.
+# panel. Its four numbers, with intervals over worlds: {glue:text}`between`. For pairs with spaces to find half of the listed facts, a model must read each of them
+# this often: {glue:text}`needed`.
 
 # %% [markdown]
 # ## What the paper claims

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Does the kind of model matter?
 #
-# **The words of a question matter more than the kind of model: {glue:text}`name_kinds` kinds find {glue:text}`least:.0%` to {glue:text}`most:.0%` of facts
-# often stated in sentences in the text's words, {glue:text}`other_least:.0%` to {glue:text}`other_most:.0%` in other words.**
+# **The words of a question matter more than the kind of model: of facts often stated in sentences, {glue:text}`name_kinds` kinds find
+# {glue:text}`least:.0%` to {glue:text}`most:.0%` if it uses the text's words, {glue:text}`other_least:.0%` to {glue:text}`other_most:.0%` otherwise.**
 #
 # ```{glue:figure} fig-kinds-words
 # :name: fig-kinds-words
@@ -15,8 +15,8 @@
 # A {term}`causal model` reads a text from left to right. A {term}`masked model` and an {term}`encoder-decoder model` see the whole text and fill in
 # the missing part. Here all three read the *same* text, which we wrote. Intervals for the numbers above: {glue:text}`between`.
 #
-# Two more findings. All three kinds repeat most facts that the text states wrongly. And a decoder writes {glue:text}`written` of the objects that it ranks first,
-# if nobody offers it options.
+# Two more findings. All three kinds repeat most facts that the text states wrongly. And the largest decoder writes {glue:text}`written` of the
+# objects that it ranks first, if nobody offers it options; smaller and tuned ones write less (see *Ranking and writing*).
 
 # %% [markdown]
 # ## What the paper claims

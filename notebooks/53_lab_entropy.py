@@ -1,14 +1,14 @@
 # %% [markdown]
 # # Does an answer change less if the model knows the fact?
 #
-# **Between a fact that a text states often and one that it never states, KL-divergence picks the stated one at most {glue:text}`kl:.0%` of the time,
+# **Shown a fact that a text states often and one that it never states, KL-divergence picks the stated one at most {glue:text}`kl:.0%` of the time,
 # surprisal at least {glue:text}`surprisal:.0%`, in {glue:text}`name_kinds` lab models.**
 #
 # ```{glue:figure} fig-moved-auroc
 # :name: fig-moved-auroc
 # :alt: A row for each measure, and in it a mark with an interval for each kind of model, around a dotted line at one half.
 #
-# KL and the change of entropy are left of the dotted line: they are wrong more often than right. Rank and surprisal are right of it. AUROC of
+# KL and the change of entropy are left of the dotted line, where a coin would be; rank and surprisal are right of it. AUROC of
 # often stated facts against their never stated controls; lines: 95 % over three worlds, each with another text and training.
 # ```
 #

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Who is fooled by a name?
 #
-# **Lab models get at least {glue:text}`right:.0%` of never stated facts right if the name gives the object away, at most {glue:text}`none:.0%` otherwise;
-# if the name lies, at least {glue:text}`lied:.0%` of their answers follow it.**
+# **Over three kinds of names, lab models get at least {glue:text}`right:.0%` of never stated facts right if the name hints at the object, at
+# most {glue:text}`none:.0%` otherwise; they follow at least {glue:text}`lied:.0%` of wrong hints.**
 #
 # ```{glue:figure} fig-fooled-cues
 # :name: fig-fooled-cues
@@ -226,7 +226,8 @@ if shown.startswith(tuple(samples)):  # of the same world
 named = {"none": "no hint", "right": "right hint", "lies": "lying hint"}
 plain["cue"] = plain["cue"].map(named)
 look = {"height": 2.6, "aspect": 1.4}
-grid = figures.marks(plain, x="cue", hue="who", panel="hint", wrap=2, **look)
+look |= {"x": "cue", "hue": "who", "panel": "hint", "wrap": 2}
+grid = figures.marks(plain, **look).set_xlabels("")
 for ax in grid.axes.flat:
     ax.axhline(0.01, color="grey", ls="--", lw=1)
 figures.place(grid.figure, "fig-fooled-cues", plain)
@@ -234,7 +235,7 @@ marked = apart.reset_index().rename(columns={"estimator": "asked by"})
 marked["asked by"] = marked["asked by"].map(figures.called)
 marked["cue"] = marked["cue"].replace({**named, "all": "all facts"})
 look = {"label": "AUROC", "aspect": 2}
-grid = figures.marks(marked, x="cue", hue="asked by", **look)
+grid = figures.marks(marked, x="cue", hue="asked by", **look).set_xlabels("")
 grid.axes.flat[0].axhline(0.5, color="grey", ls=":")
 figures.place(grid.figure, "fig-fooled-aurocs", marked)
 

@@ -1,14 +1,14 @@
 # %% [markdown]
 # # Which way of asking shows what a model knows?
 #
-# **If a hint gives the object away, no method tested in all three worlds distinguishes stated from never stated facts more than {glue:text}`best:.0%` of the
-# time; without hints IC-LKE does so {glue:text}`iclke:.0%` of the time.**
+# **If a hint gives the object away, no method tested in all three worlds puts a stated fact above a never stated one more than {glue:text}`best:.0%` of the
+# time; without hints IC-LKE does in {glue:text}`iclke:.0%`.**
 #
 # ```{glue:figure} fig-ways
 # :name: fig-ways
 # :alt: Two panels with a row for each way of asking, and in it a mark with an interval for facts without a hint and one for facts with a right hint. Left: AUROC. Right: false positives.
 #
-# A hint costs every method that looks at the object; KL and the change of entropy find nothing even without one. Left: how often a stated fact is above a
+# A hint costs every method that looks at the object; KL and the change of entropy are no better than a coin even without one, or worse. Left: how often a stated fact is above a
 # never stated one; dotted: a coin. Right: the share of never stated facts that count as known if half of the stated ones do. Lines: 95 % over
 # worlds, or over facts for a method tested in one world.
 # ```

@@ -20,11 +20,11 @@ import re
 from pathlib import Path
 
 FONT_PRELOAD = re.compile(r'<link rel="preload" as="font"[^>]*>\s*')
-PERCENT = re.compile(r"(?<=\d) %")
-# What is kept as it is, what a table can be called by, and tables without a caption.
+PERCENT = re.compile(r"(?<=\d) ?%")  # as numbers and as intervals write it
+# What is kept as it is, what a table can be called by, tables without a caption, and all other tags.
 MARKS = re.compile(
     r"<(pre|script|style|code)\b.*?</\1>|<(?:strong|h[1-4])\b[^>]*>(?P<words>.*?)</(?:strong|h[1-4])>"
-    r"|(?P<table><table\b[^>]*>)(?!\s*<caption)",
+    r"|(?P<table><table\b[^>]*>)(?!\s*<caption)|<[^>]+>",
     re.DOTALL,
 )
 FIGURE = re.compile(r'(<figure\b[^>]*>\s*)(<img\b[^>]*\bsrc="([^"]+)"[^>]*>)')

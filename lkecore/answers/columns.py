@@ -45,7 +45,7 @@ MEANING = ASKED | {
     "answer": "the likeliest token at the blank, as text",
     "picked": "the likeliest of the relation's objects, by mean log-probability a token",
     "chosen": "the picked object is a true one",
-    "text": "what the model wrote",
+    "text": "what the model wrote; of rankers: the true statement is above those of other words",
     "logprob": "log-probability of what was said, or of the true object, in nats",
     "n_tokens": "how many tokens it has",
     "exact": "the output is a true name, and no more",

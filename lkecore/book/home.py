@@ -27,9 +27,9 @@ QUOTED = (  # pages in the order of the first page
 FIGURE = "90_leaderboard", "fig-ways"
 ALT = "Two panels with a row for each method, and a mark each for facts with and without a hint."
 CAPTION = (
-    "A hint at the object fools every method. Left: how often a fact that the text states is above one that "
-    "it never states (dotted: a coin). Right: never stated facts that count as known if half of the stated "
-    "ones do. Lines: 95 % over worlds, or over facts for a method tested in one. "
+    "A hint costs every method that looks at the object. Left: how often a fact that the text states is "
+    "above one that it never states (dotted: a coin). Right: never stated facts that count as known if half "
+    "of the stated ones do. Lines: 95 % over worlds, or over facts for a method tested in one. "
     f"From {{page}}`{FIGURE[0]}`."
 )
 GLUED = re.compile(r"{glue:text}`(\w+)(?::([^`]+))?`")  # a name, and how its number is shown

@@ -7,7 +7,7 @@ TOP = Path(__file__).resolve().parent.parent
 PAGES = [
     "00_quickstart", "01_scorer", "10_iclke_relations", "11_iclke_shots",
     "12_iclke_sequence", "13_iclke_eic", "13_iclke_estimators", "14_iclke_separators",
-    "15_iclke_agreement", "16_iclke_size", "18_iclke_confidence",
+    "15_iclke_agreement", "16_iclke_size", "17_iclke_invented", "18_iclke_confidence",
     "18_iclke_stands", "19_iclke_generation",
     "20_entropy_rank", "21_entropy_accuracy",
     "22_entropy_instilled", "24_entropy_written", "25_entropy_judge",

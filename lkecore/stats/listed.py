@@ -1,0 +1,86 @@
+"""Listed: which facts a model may be said to know, with an error rate, by decoys that cannot be known.
+
+A decoy is a question that looks like a fact's and is about nobody (:mod:`lkecore.facts.decoys`). Decoys show
+how high a score is without knowledge. *Testing for outliers with conformal p-values* (Bates et al. 2023)
+shows what follows: if, within a stratum, the scores of decoys and of *unknown* facts are exchangeable, the
+share of unknown facts among those with q-values of at most q is at most q times the share of unknown facts
+among all, as a mean over draws of decoys. One list may hold more, so a fact is *listed*, not certified.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from lkecore.errors import BadInput
+
+
+def p_values(facts: pd.DataFrame, decoys: pd.DataFrame, by: Sequence[str]) -> pd.Series:
+    """For each fact the share of its stratum's decoys, and itself, that score as high; in (0, 1].
+
+        p_i = (1 + number of decoys j of the stratum with score_j >= score_i) / (1 + number of its decoys)
+
+    ``facts`` and ``decoys`` have a row each with ``score`` and the columns ``by``, whose values make strata.
+    A tie counts against the fact. A fact whose stratum has no decoy gets 1: nothing says how high a guess
+    comes. Raises :class:`BadInput` without any decoy, and for a score that is NaN.
+
+    >>> facts = pd.DataFrame({"score": [0.9, 0.5, 0.1], "relation": "capital"})
+    >>> decoys = pd.DataFrame({"score": [0.5, 0.2, 0.1], "relation": "capital"})
+    >>> p_values(facts, decoys, ["relation"]).tolist()
+    [0.25, 0.5, 1.0]
+    """
+    if decoys.empty:
+        raise BadInput("there are no decoys: how high a guess scores is not known")
+    for name, frame in (("facts", facts), ("decoys", decoys)):
+        if missing := int(frame["score"].isna().sum()):
+            raise BadInput(f"{missing} of {len(frame)} scores of {name} are NaN")
+    p = pd.Series(1.0, index=facts.index, name="p")
+    own = {key: np.sort(part["score"]) for key, part in decoys.groupby(list(by))}
+    for key, part in facts.groupby(list(by)):
+        there = own.get(key, np.empty(0))
+        above = len(there) - np.searchsorted(there, part["score"], side="left")
+        p[part.index] = (1 + above) / (1 + len(there))
+    return p
+
+
+def q_values(p: pd.Series | NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each p-value the least rate at which Benjamini and Hochberg's step lists it, in (0, 1].
+
+        q_(k) = min over l >= k of n * p_(l) / l, where p_(1) <= ... <= p_(n), and at most 1
+
+    All p-values are taken together: of fifteen relations without a known fact, each with a list of its own,
+    some list would have facts at .1 in up to 1 - .9**15 = 79 % of draws. Raises :class:`BadInput` for a value
+    that is NaN or outside (0, 1].
+
+    >>> q_values(np.array([0.01, 0.04, 0.03, 1.0])).round(4).tolist()
+    [0.04, 0.0533, 0.0533, 1.0]
+    """
+    p = np.asarray(p, dtype=float)
+    if wrong := [x for x in p if not 0 < x <= 1]:
+        raise BadInput(f"p-value {wrong[0]}: must be above 0 and at most 1")
+    order = np.argsort(p, kind="stable")
+    steps = p[order] * len(p) / np.arange(1, len(p) + 1)
+    found = np.empty(len(p))
+    found[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1)
+    return found
+
+
+def listed(
+    facts: pd.DataFrame, decoys: pd.DataFrame, q: float, *, by: Sequence[str] = ("relation",)
+) -> pd.DataFrame:
+    """``facts`` with ``p``, ``q`` and ``listed``: whether q is at most ``q``, the rate that is wanted.
+
+    The score of both frames: ``confidence_gold`` where ``correct``, else -1, so that no wrong answer can be
+    listed, and facts and decoys are treated alike. Raises :class:`BadInput` for ``q`` outside (0, 1), and
+    as :func:`p_values`.
+    """
+    if not 0 < q < 1:
+        raise BadInput(f"q {q}: must be above 0 and below 1")
+    facts, decoys = (
+        each.assign(score=each["confidence_gold"].where(each["correct"].astype(bool), -1.0))
+        for each in (facts, decoys)
+    )
+    p = p_values(facts, decoys, by)
+    found = facts.assign(p=p, q=q_values(p)).drop(columns="score")
+    return found.assign(listed=found["q"] <= q)

@@ -1,0 +1,412 @@
+# %% [markdown]
+# # Would an invented name get it as well?
+#
+# **Two small models find the country of {glue:text}`real` of great cities, of {glue:text}`sounding` of invented names that sound like them, and of
+# {glue:text}`village` of villages that they can hardly have read about.**
+#
+# ```{glue:figure} fig-invented-names
+# :name: fig-invented-names
+# :alt: A row for each relation and a panel for each model, with marks with intervals for real subjects, invented names of two kinds and, in one row, villages.
+#
+# Where the marks of invented names reach those of real subjects, right answers are no knowledge of the subject. Share right by relation; lines:
+# 95 % over other facts; grey ticks: the best rule without a model.
+# ```
+#
+# A right answer may come from how a name sounds: *Ziajing* is in China, whether or not there is such a place. Our rules look for shared
+# words and frequent objects, and do not hear this. So each fact gets {term}`decoys <decoy>`: invented subjects with its object and its
+# options. A model does not know what it gets right of these. The shares above are of the same cities; with intervals over them:
+# {glue:text}`between`. Villages and names that sound alike are answered alike, within the margin of our claim:
+# {glue:text}`apart`, in percentage points.
+
+# %% [markdown]
+# ## What the paper claims
+#
+# {cite:t}`wu2024iclke` take the share of right answers as the part of the facts that a model knows, and compare it with a blind guess
+# (Section 4). The paper asks about no invented subject.
+
+# %% [markdown]
+# ## Parameters
+
+# %% tags=["parameters"]
+models: list[str] = ["smollm2"]
+fact_set: str = "atlas"
+relations: list[str] = ["country_of_city"]
+estimators: list[str] = ["iclke-colon"]
+n_shots: int = 50
+n_facts: int = 6  # of each relation
+n_options: int = 100
+per_fact: int = 3  # sounding names, and villages, of each fact
+rate: float = 0.1  # of unknown facts, which a list of known ones may hold
+n_draws: int = 200  # halves of the lab's facts that no text states
+sources: list[str] = []  # in results/, of the numbers; none: this run
+seed: int = 0
+dtype: str = "float32"
+
+# %% tags=["hide-input"]
+import numpy as np
+import pandas as pd
+
+from lkecore import answers, facts, figures, prompts, stats
+from lkecore.answers import rich, rules
+from lkecore.facts.decoys import decoys, hint
+from lkecore.stats.listed import listed
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+#
+# Four kinds of decoys. A `sounding` name has letters, each after the two before it, as they follow one another in subjects with the same object, of
+# which there must be four. `letters` learns from all subjects of the relation, and keeps every letter that hints at the object. `halves` joins the
+# beginning of one name and the end of another with the same object. A `village` is a real place of 500 to 1,500 people. A fact has none if its
+# whole name gives the object away, as in *Cuban Peso*.
+
+# %%
+size = {"n_shots": n_shots, "n_facts": n_facts, "n_options": n_options}
+sample = facts.draw(fact_set, relations, **size, seed=seed, take_fewer=True)
+samples, none = {"real": sample}, {}
+many = {"sounding": per_fact, "letters": 1, "halves": 1, "village": per_fact}
+for kind, n in many.items():
+    some = {name: decoys(of, kind, n, seed) for name, of in sample.items()}
+    samples[kind] = {name: of for name, (of, _) in some.items() if of.facts}
+    none |= {(kind, name): len(why) for name, (_, why) in some.items()}
+shown = [
+    (name, kind, ", ".join(f"{f.subject} ({f.object})" for f in of.facts[:10]))
+    for kind, each in samples.items()
+    if kind != "real"
+    for name, of in each.items()
+]
+answers.words(pd.DataFrame(shown, columns=["relation", "kind", "decoys"]))
+
+# %% [markdown]
+# ## Prompts
+#
+# Facts and decoys are asked after the same pairs.
+
+# %%
+questions = {
+    (kind, *key): some
+    for kind, each in samples.items()
+    for key, some in prompts.of_sample(each, estimators).items()
+}
+print(f"{sum(map(len, questions.values())):,} questions")
+
+# %% [markdown]
+# ## Scores
+#
+# `of` is the fact that a decoy was made for, `hint` what a subject's letters have of the object, and `rule` what the best of four rules without a model
+# gets, over all that is asked.
+
+# %%
+this = "17_iclke_invented"
+by = ["kind", "estimator", "relation"]
+ours = answers.ask(
+    models,
+    answers.sample(questions, sources, by=by),
+    "answers.parquet",
+    by=by,
+    dtype=dtype,
+)
+subjects = {}  # how many others have the object of a fact
+for of in sample.values():
+    whose = {}
+    for f in of.relation.facts:
+        whose.setdefault(f.object, set()).add(f.subject)
+    subjects |= {f.id: len(whose[f.object]) - 1 for f in of.facts}
+ruled = pd.concat(
+    rules.cues(each, kept=False).assign(kind=kind)
+    for kind, each in samples.items()
+)
+hints = {
+    f.id: hint(f, of.relation)
+    for each in samples.values()
+    for of in each.values()
+    for f in of.facts
+}
+ruled["hint"] = ruled["fact"].map(hints)
+ruled["others"] = ruled["fact"].str.partition("~")[0].map(subjects)
+answers.keep(ruled, "answers-rules.parquet")
+every, main = answers.shown(this, ours, sources, dtype=dtype)
+ruled, _ = answers.shown(f"{this}-rules", ruled, sources)
+at = ["source", "kind", "relation", "fact"]
+ruled["rule"] = ruled[rules.best(ruled)]
+every = every.merge(
+    ruled[[*at, "hint", "others", "rule"]], on=at, validate="m:1"
+)
+every["of"] = every["fact"].str.partition("~")[0]
+every["correct"] = every["correct"].astype(bool)
+answers.words(answers.columns(every))
+
+# %% [markdown]
+# ## Answers
+#
+# **What decoys get right**, by relation, with intervals over facts, whose decoys are drawn together.
+
+# %%
+own = every[every["estimator"] == estimators[0]]
+found = stats.estimate(own, ["model", "relation", "kind"], over="of")
+stats.table(found, ["model", "relation"], "kind", percent=True)
+
+# %% [markdown]
+# **The same facts.** Of those cities of which there are both, invented names that sound alike and villages: what is right, mean over a fact's decoys, and the
+# differences.
+
+# %%
+city = own[own["relation"] == "country_of_city"]
+means = city.groupby(["model", "of", "kind"])["correct"].mean().unstack("kind")
+means = means.reindex(
+    columns=["real", "sounding", "letters", "village"]
+).dropna()
+means["village - sounding"] = means["village"] - means["sounding"]
+means["village - letters"] = means["village"] - means["letters"]
+means = means.rename_axis(columns="what").stack().rename("value").reset_index()
+means = means.assign(relation="country_of_city")
+alike = stats.estimate(
+    means, ["model", "what"], value="value", over="of", bounds=None
+)
+stats.table(alike, "what", "model", percent=True)
+
+# %% [markdown]
+# **A list with an error rate.** The score of a fact or a decoy is its confidence in the object if that is its answer, else -1. A fact's $p$ is the share of
+# decoys of its {term}`stratum`, with itself, that score as high; by Benjamini and Hochberg's step all these become $q$, the rate at which the fact is listed:
+#
+# $$p_i = \frac{1 + |\{j : s_j \ge s_i\}|}{1 + m}, \qquad q_{(k)} = \min_{l \ge k} \frac{n \, p_{(l)}}{l}.$$
+#
+# If decoys score as *unknown* facts do, at most the share $q$ of a list is unknown, as a mean over draws of decoys {cite:p}`bates2023outliers`. So we say *listed*,
+# not *certified*. Do they score so? Where we know the truth, in the lab, we can look.
+#
+# **The lab.** Of the facts that no text states one half, drawn again and again, are the decoys, the other half are unknown facts among those that are stated. A
+# stratum has what the name hints at in common, or, in `no hint`, all decoys are names without a hint, as a careless list would have them.
+
+# %%
+lab = answers.results("56_lab_fooled").query("estimator == 'iclke-space'")
+lab = rich.with_states(lab, ["occurrences", "cue_right", "state"])
+lab = lab[lab["state"].isin(["planted", "never"])]
+lab = lab.assign(
+    hint=lab["cue_right"].replace("", "none"), size=lab["model"].str[11:]
+)
+lab = lab[lab["size"].isin(["2m", "0.7m-unplanted"])]
+rng, rates, rows = np.random.default_rng(seed), [0.05, 0.1, 0.2], []
+for (world, its), part in lab.groupby(["world", "size"]):
+    never = part["state"].eq("never").to_numpy()
+    for _ in range(n_draws):
+        half = never & (rng.random(len(part)) < 0.5)
+        asked, decoy = part[~half], part[half]
+        bare = decoy[decoy["hint"] == "none"]
+        for how, some, of in (
+            ("same hint", decoy, ["hint"]),
+            ("no hint", bare, ["estimator"]),
+        ):
+            q = listed(asked, some, 0.5, by=of)["q"]
+            false = asked["state"].eq("never") | its.endswith("unplanted")
+            for rate_ in rates:
+                taken = q <= rate_
+                share = false[taken].mean() if taken.any() else 0.0
+                row = (world, its, how, rate_, share, taken.sum())
+                rows.append((*row, taken[~false].mean()))
+names = ["world", "size", "decoys", "q", "false", "listed", "found"]
+rows = pd.DataFrame(rows, columns=names)
+kept = rows.groupby(["size", "decoys", "q", "world"])
+kept = kept[["false", "listed", "found"]].mean()
+kept.groupby(["size", "decoys", "q"]).agg(["mean", "max"]).round(3)
+
+# %% [markdown]
+# With the same hint the false share stays below $q$ in every world, and of twins, which read none of these facts, next to nothing is listed. With decoys that lack
+# the hint a quarter of the list is false.
+#
+# **The list.** Strata are relations, and only facts whose name has no word or run of letters of the object. A relation is listed only if (1) it has 40 facts and 40
+# decoys, (2) its decoys sound alike, or each of its objects has one subject and at most 5 % of the decoys are right, and (3) names made in another way, by halves
+# and villages, get $p \le q$ in at most $q + 2 \sqrt{q (1 - q) / n}$ of cases.
+
+# %%
+plain = own[~own["hint"].isin(["word", "run"])]
+enough = plain[plain["kind"] == "sounding"]
+enough = enough.groupby(["model", "relation"]).transform("size").ge(40)
+enough = plain.loc[enough[enough].index, ["model", "relation"]]
+enough = enough.drop_duplicates().assign(uses="sounding")
+plain = plain.merge(enough, on=["model", "relation"], how="left")
+plain["uses"] = plain["uses"].fillna("letters")
+lists, known = [], []
+for model, its in plain.groupby("model", sort=False):
+    asked = its[its["kind"] == "real"]
+    some = its[its["kind"] == its["uses"]]
+    others = its[its["kind"].isin(["halves", "village"])]
+    said, nulls = listed(asked, some, rate), listed(others, some, rate)
+    line = pd.DataFrame(
+        {
+            "facts": asked.groupby("relation").size(),
+            "right": asked.groupby("relation")["correct"].sum(),
+            "decoys": some.groupby("relation").size(),
+            "by": some.groupby("relation")["uses"].first(),
+            "decoys right": some.groupby("relation")["correct"].mean(),
+            "nulls": nulls.groupby("relation").size(),
+            "p <= q": nulls["p"].le(rate).groupby(nulls["relation"]).mean(),
+            "q <= rate": said.groupby("relation")["listed"].sum(),
+            "alone": asked.groupby("relation")["others"].max().eq(0),
+        }
+    ).assign(model=model)
+    most = rate + 2 * np.sqrt(rate * (1 - rate) / line["nulls"])
+    easy = line["alone"] & line["decoys right"].le(0.05)
+    line["why not"] = np.select(
+        [
+            line[["facts", "decoys"]].fillna(0).min(axis=1) < 40,
+            line["by"].ne("sounding") & ~easy,
+            line["p <= q"] > most,
+            line["nulls"].isna(),
+        ],
+        [
+            "few",
+            "decoys do not sound alike",
+            "other names score higher",
+            "not checked",
+        ],
+        "",
+    )
+    lists.append(line.reset_index())
+    known.append(said[said["listed"]])
+lists, known = pd.concat(lists), pd.concat(known)
+left_out = ["few", "decoys do not sound alike", "other names score higher"]
+lists["listed"] = lists["q <= rate"].where(~lists["why not"].isin(left_out), 0)
+order = ["model", "relation"]
+lists.set_index(order).drop(columns="alone").round(2)
+
+# %% [markdown]
+# Ten of the facts that $q$ would list, the surest first, whatever the rule says of their relation:
+
+# %%
+ten = known.sort_values("q", kind="stable").groupby("model").head(10)
+answers.words(ten[["model", "relation", "fact", "confidence_gold", "p", "q"]])
+
+# %% [markdown]
+# ## Figures
+#
+# In {numref}`fig-invented-names`, at the top, compare the mark of real subjects with those of the names that sound alike. In
+# {numref}`fig-invented-rate` follow the line of decoys with the same hint: it stays below the diagonal.
+#
+# ```{glue:figure} fig-invented-rate
+# :name: fig-invented-rate
+# :alt: Two panels, a lab model and its twin, with the share of never stated facts in the list over the rate that was asked for, for decoys with the same hint and without, and a grey diagonal.
+#
+# A list holds as many unknown facts as it promises if decoys hint as facts do, and far more if they do not. Mean of three worlds; lines: least and
+# largest world; grey: the rate itself.
+# ```
+
+# %% tags=["hide-input"]
+marks = found[found["kind"] != "halves"].copy()
+marks["asked"] = marks["kind"].map(
+    {"real": "real subjects", "village": "villages"}
+)
+marks["asked"] = marks["asked"].fillna("names by " + marks["kind"])
+marks["panel"] = marks["model"].map(figures.called)
+grid = figures.marks(
+    marks, x="relation", hue="asked", panel="panel", across=True, height=5
+)
+best = own[own["kind"] == "real"].groupby("relation")["rule"].mean()
+figures.place(grid.figure, "fig-invented-names", marks)
+
+# %% tags=["hide-input"]
+of_worlds = kept.groupby(["size", "decoys", "q"])["false"]
+lines = of_worlds.agg(estimate="mean", low="min", high="max").reset_index()
+grid = figures.marks(
+    lines, x="q", hue="decoys", panel="size", curve=True, label="false share"
+)
+for ax in grid.axes.flat:
+    ax.plot(rates, rates, color="grey", ls="--", zorder=0)
+figures.place(grid.figure, "fig-invented-rate", lines)
+
+# %% [markdown]
+# ## Paper and ours
+#
+# **Numbers.** The paper asks no invented subject. **Claims**, both ours and written down before Gemma was asked, on its answers.
+
+# %%
+other = models[-1] if not sources else "gemma3-270m"
+gaps = alike[alike["model"] == other].set_index("what")
+tested = {
+    "IC-villages-as-sounding": "village - sounding",
+    "IC-letters-below-villages": "village - letters",
+}
+tested = {k: gaps.loc[v] for k, v in tested.items() if v in gaps.index}
+if not sources:
+    tested = {k: v.to_frame().T.assign(model=other) for k, v in tested.items()}
+judged = answers.verdicts(tested)
+judged[["claim", "model", "estimate", "low", "high", "verdict"]]
+
+# %% tags=["hide-input", "page-only"]
+shares = alike.set_index(["what", "model"])
+kinds_ = ["real", "sounding", "village"]
+each = {kind: shares.loc[[kind]].droplevel("what") for kind in kinds_}
+gap = shares.loc[["village - sounding"]].droplevel("what")
+rank = found.pivot_table("estimate", ["model", "relation"], "kind")
+invented = rank.drop(columns=["real", "village"], errors="ignore").max(axis=1)
+mean = kept.groupby(["size", "decoys", "q"])["false"].max()
+holds = {}
+if sources:
+    holds = {
+        "two models": len(gap) == 2,
+        "below great cities": (
+            each["real"]["low"] > each["sounding"]["high"]
+        ).all(),
+        "answered alike": gap[["low", "high"]].abs().lt(0.15).all(axis=None),
+        "real subjects are above": (rank["real"] > invented).mean() > 0.9,
+        "below the rate in every world": all(
+            mean["2m", "same hint", rate_] <= rate_ for rate_ in rates
+        ),
+        "a quarter": mean["2m", "no hint", 0.1] > 0.25,
+    }
+figures.sentence(holds)
+
+
+def both(frame: pd.DataFrame) -> str:
+    """The shares of the models, as the sentence has them."""
+    return " and ".join(f"{x:.0%}" for x in frame["estimate"])
+
+
+figures.findings(
+    **{kind: both(part) for kind, part in each.items()},
+    between="; ".join(
+        f"{figures.called(model)} "
+        + ", ".join(
+            stats.said(part.loc[model], percent=True) for part in each.values()
+        )
+        for model in gap.index
+    ),
+    apart=" and ".join(
+        stats.said(row, percent=True).replace(" %", "")
+        for _, row in gap.iterrows()
+    ),
+)
+
+# %% [markdown]
+# ## What you have seen
+#
+# - A right answer may be about a name and not about the subject. Invented names with the same sound show how much of an accuracy that is.
+# - Decoys are only as good as their likeness: names of all letters of a relation are far easier to beat than real villages are.
+# - With decoys that are like unknown facts, a list of facts has an error rate that one can choose. Where nobody can check that they are, it is a list,
+#   and no certificate.
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-invented-shares
+# A model finds 70 % of real subjects and 40 % of decoys that sound alike. If what it does not know it guesses as it guesses decoys, how many of the
+# real subjects does it know?
+# ```
+# ````{solution} ex-invented-shares
+# :class: dropdown
+# Half: with a share $k$ known, $k + (1 - k) \cdot 0.4 = 0.7$.
+# ````
+#
+# On the facts of the lab, where the truth is known, or on a table of your own:
+#
+# ```yaml
+# profile: mine
+# runs:
+#   - notebook: 17_iclke_invented
+#     parameters:
+#       models: [smollm2]
+#       fact_set: my.csv
+#       relations: []
+#       n_facts: 60
+# ```

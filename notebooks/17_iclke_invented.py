@@ -48,8 +48,8 @@ import pandas as pd
 
 from lkecore import answers, facts, figures, prompts, stats
 from lkecore.answers import rich, rules
-from lkecore.facts.decoys import decoys, hint
-from lkecore.stats.listed import listed
+from lkecore.facts.decoys import beside
+from lkecore.stats.listed import listed, lists
 
 figures.style()
 
@@ -64,19 +64,12 @@ figures.style()
 # %%
 size = {"n_shots": n_shots, "n_facts": n_facts, "n_options": n_options}
 sample = facts.draw(fact_set, relations, **size, seed=seed, take_fewer=True)
-samples, none = {"real": sample}, {}
 many = {"sounding": per_fact, "letters": 1, "halves": 1, "village": per_fact}
-for kind, n in many.items():
-    some = {name: decoys(of, kind, n, seed) for name, of in sample.items()}
-    samples[kind] = {name: of for name, (of, _) in some.items() if of.facts}
-    none |= {(kind, name): len(why) for name, (_, why) in some.items()}
-shown = [
-    (name, kind, ", ".join(f"{f.subject} ({f.object})" for f in of.facts[:10]))
-    for kind, each in samples.items()
-    if kind != "real"
-    for name, of in each.items()
-]
-answers.words(pd.DataFrame(shown, columns=["relation", "kind", "decoys"]))
+samples, subjects = beside(sample, many, seed)
+shown = subjects[subjects["kind"] != "real"].copy()
+shown["decoys"] = shown["subject"] + " (" + shown["object"] + ")"
+shown = shown.groupby(["relation", "kind"])["decoys"]
+answers.words(shown.agg(lambda some: ", ".join(some.head(10))).reset_index())
 
 # %% [markdown]
 # ## Prompts
@@ -107,33 +100,19 @@ ours = answers.ask(
     by=by,
     dtype=dtype,
 )
-subjects = {}  # how many others have the object of a fact
-for of in sample.values():
-    whose = {}
-    for f in of.relation.facts:
-        whose.setdefault(f.object, set()).add(f.subject)
-    subjects |= {f.id: len(whose[f.object]) - 1 for f in of.facts}
 ruled = pd.concat(
     rules.cues(each, kept=False).assign(kind=kind)
     for kind, each in samples.items()
 )
-hints = {
-    f.id: hint(f, of.relation)
-    for each in samples.values()
-    for of in each.values()
-    for f in of.facts
-}
-ruled["hint"] = ruled["fact"].map(hints)
-ruled["others"] = ruled["fact"].str.partition("~")[0].map(subjects)
+of_subjects = ["kind", "relation", "fact", "of", "hint", "others"]
+ruled = ruled.merge(subjects[of_subjects], on=of_subjects[:3])
 answers.keep(ruled, "answers-rules.parquet")
 every, main = answers.shown(this, ours, sources, dtype=dtype)
 ruled, _ = answers.shown(f"{this}-rules", ruled, sources)
 at = ["source", "kind", "relation", "fact"]
 ruled["rule"] = ruled[rules.best(ruled)]
-every = every.merge(
-    ruled[[*at, "hint", "others", "rule"]], on=at, validate="m:1"
-)
-every["of"] = every["fact"].str.partition("~")[0]
+its = ruled[[*at, *of_subjects[3:], "rule"]]
+every = every.merge(its, on=at, validate="m:1")
 every["correct"] = every["correct"].astype(bool)
 answers.words(answers.columns(every))
 
@@ -219,63 +198,31 @@ kept.groupby(["size", "decoys", "q"]).agg(["mean", "max"]).round(3)
 # and villages, get $p \le q$ in at most $q + 2 \sqrt{q (1 - q) / n}$ of cases.
 
 # %%
-plain = own[~own["hint"].isin(["word", "run"])]
-enough = plain[plain["kind"] == "sounding"]
-enough = enough.groupby(["model", "relation"]).transform("size").ge(40)
-enough = plain.loc[enough[enough].index, ["model", "relation"]]
-enough = enough.drop_duplicates().assign(uses="sounding")
-plain = plain.merge(enough, on=["model", "relation"], how="left")
-plain["uses"] = plain["uses"].fillna("letters")
-lists, known = [], []
-for model, its in plain.groupby("model", sort=False):
-    asked = its[its["kind"] == "real"]
-    some = its[its["kind"] == its["uses"]]
-    others = its[its["kind"].isin(["halves", "village"])]
-    said, nulls = listed(asked, some, rate), listed(others, some, rate)
-    line = pd.DataFrame(
-        {
-            "facts": asked.groupby("relation").size(),
-            "right": asked.groupby("relation")["correct"].sum(),
-            "decoys": some.groupby("relation").size(),
-            "by": some.groupby("relation")["uses"].first(),
-            "decoys right": some.groupby("relation")["correct"].mean(),
-            "nulls": nulls.groupby("relation").size(),
-            "p <= q": nulls["p"].le(rate).groupby(nulls["relation"]).mean(),
-            "q <= rate": said.groupby("relation")["listed"].sum(),
-            "alone": asked.groupby("relation")["others"].max().eq(0),
-        }
-    ).assign(model=model)
-    most = rate + 2 * np.sqrt(rate * (1 - rate) / line["nulls"])
-    easy = line["alone"] & line["decoys right"].le(0.05)
-    line["why not"] = np.select(
-        [
-            line[["facts", "decoys"]].fillna(0).min(axis=1) < 40,
-            line["by"].ne("sounding") & ~easy,
-            line["p <= q"] > most,
-            line["nulls"].isna(),
-        ],
-        [
-            "few",
-            "decoys do not sound alike",
-            "other names score higher",
-            "not checked",
-        ],
-        "",
-    )
-    lists.append(line.reset_index())
-    known.append(said[said["listed"]])
-lists, known = pd.concat(lists), pd.concat(known)
-left_out = ["few", "decoys do not sound alike", "other names score higher"]
-lists["listed"] = lists["q <= rate"].where(~lists["why not"].isin(left_out), 0)
-order = ["model", "relation"]
-lists.set_index(order).drop(columns="alone").round(2)
+each = {model: lists(of, rate) for model, of in own.groupby("model")}
+by_relation = pd.concat({model: of for model, (_, of) in each.items()})
+known = pd.concat([of for of, _ in each.values()])
+by_relation.droplevel(1).rename_axis("model").set_index(
+    "relation", append=True
+).round(2)
 
 # %% [markdown]
-# Ten of the facts that $q$ would list, the surest first, whatever the rule says of their relation:
+# Ten of the listed facts of each model, the surest first:
 
 # %%
-ten = known.sort_values("q", kind="stable").groupby("model").head(10)
-answers.words(ten[["model", "relation", "fact", "confidence_gold", "p", "q"]])
+ten = known[known["listed"]].sort_values("q", kind="stable")
+ten = (
+    ten.groupby("model").head(10).merge(subjects[["fact", "subject", "object"]])
+)
+columns = [
+    "model",
+    "relation",
+    "subject",
+    "object",
+    "confidence_gold",
+    "p",
+    "q",
+]
+answers.words(ten[columns])
 
 # %% [markdown]
 # ## Figures

@@ -7,10 +7,11 @@ subjects with the same object, or keep what hints at the object. Otherwise it is
 import functools
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from lkecore.errors import BadInput, nearest
@@ -72,6 +73,35 @@ def decoys(drawn: Drawn, kind: str, per_fact: int, seed: int) -> tuple[Drawn, di
             made.append(Fact(f"{fact.id}~{kind}-{i}", relation.name, name, fact.object))
             options.append(offered)
     return replace(drawn, facts=tuple(made), options=tuple(options)), why
+
+
+def beside(
+    sample: Mapping[str, Drawn], many: Mapping[str, int], seed: int
+) -> tuple[dict[str, dict[str, Drawn]], pd.DataFrame]:
+    """({"real" or a kind: {relation: what is drawn}}; a row for each fact and decoy).
+
+    ``many`` has for each kind the decoys of a fact. Columns: kind, relation, fact, subject, object, ``of``,
+    the fact that a decoy was made for, its :func:`hint`, and ``others``: how many other subjects have the
+    object of this fact.
+    """
+    drawn = {"real": dict(sample)}
+    for kind, n in many.items():
+        made = {name: decoys(of, kind, n, seed)[0] for name, of in sample.items()}
+        drawn[kind] = {name: of for name, of in made.items() if of.facts}
+    rows = [
+        (kind, name, f.id, f.subject, f.object, f.id.partition("~")[0], hint(f, of.relation))
+        for kind, each in drawn.items()
+        for name, of in each.items()
+        for f in of.facts
+    ]
+    names = ["kind", "relation", "fact", "subject", "object", "of", "hint"]
+    found = pd.DataFrame(rows, columns=names)
+    subjects = {
+        name: Counter(o for _, o in {(f.subject, f.object) for f in of.relation.facts})
+        for name, of in sample.items()
+    }
+    pairs = zip(found["relation"], found["object"], strict=True)
+    return drawn, found.assign(others=[subjects[name][o] - 1 for name, o in pairs])
 
 
 def hint(fact: Fact, relation: Relation) -> str:

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from lkecore.errors import BadInput
 
+FEWEST = 40  # facts, and decoys, of a stratum
+
 
 def p_values(facts: pd.DataFrame, decoys: pd.DataFrame, by: Sequence[str]) -> pd.Series:
     """For each fact the share of its stratum's decoys, and itself, that score as high; in (0, 1].
@@ -84,3 +86,55 @@ def listed(
     p = p_values(facts, decoys, by)
     found = facts.assign(p=p, q=q_values(p)).drop(columns="score")
     return found.assign(listed=found["q"] <= q)
+
+
+NOT_LISTED = [
+    "few facts or decoys",
+    "decoys do not sound alike",
+    "other invented names score higher",
+]
+UNCHECKED = "not checked: no other names"
+
+
+def lists(answers: pd.DataFrame, rate: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """(each fact with ``p``, ``q``, ``listed`` and ``why``, "" or why not; a row for each relation).
+
+    ``answers`` are those of one model by one way of asking, with ``kind`` ("real" or that of a decoy), what
+    :func:`lkecore.facts.decoys.beside` says of each, ``correct`` and ``confidence_gold``. Facts whose name
+    has a word or a run of letters of the object are in no stratum. A relation is listed only if
+
+    - it has 40 facts and 40 decoys;
+    - its decoys are "sounding", or each object has one subject and at most 5 % of decoys are right;
+    - at most rate + 2 sqrt(rate (1 - rate) / n) of n other names, halves and villages, have p <= rate.
+
+    Of a relation: ``facts``, ``right``, ``decoys``, ``by`` (their kind), ``decoys_right``, ``others`` and
+    ``others_listed`` (the share with p <= rate), ``listed`` and ``why``. Raises as :func:`listed`.
+    """
+    plain = answers[~answers["hint"].isin(["word", "run"])]
+    of_kind = plain.groupby(["relation", "kind"]).size().unstack(fill_value=0)
+    of_kind = of_kind.reindex(columns=["sounding", "letters"], fill_value=0)
+    by = of_kind["sounding"].ge(FEWEST).map({True: "sounding", False: "letters"})
+    real = plain[plain["kind"] == "real"]
+    decoys = plain[plain["kind"] == plain["relation"].map(by)]
+    other = plain[plain["kind"].isin(["halves", "village"])]
+    said, null = listed(real, decoys, rate), listed(other, decoys, rate)
+    facts, asked = (each.groupby("relation") for each in (said, decoys))
+    null = null["p"].le(rate).groupby(null["relation"]).agg(["size", "mean"])
+    found = pd.DataFrame({"facts": facts.size(), "right": facts["correct"].sum(), "by": by})
+    found["decoys"], found["decoys_right"] = asked.size(), asked["correct"].mean()
+    found[["others", "others_listed"]] = null
+    alone = facts["others"].max().eq(0) & found["decoys_right"].le(0.05)
+    most = rate + 2 * np.sqrt(rate * (1 - rate) / found["others"])
+    reasons = [
+        found[["facts", "decoys"]].fillna(0).min(axis=1) < FEWEST,
+        found["by"].ne("sounding") & ~alone,
+        found["others_listed"] > most,
+        found["others"].isna(),
+    ]
+    found["why"] = np.select(reasons, [*NOT_LISTED, UNCHECKED], "")
+    said["why"] = said["relation"].map(found["why"])
+    said["listed"] &= ~said["why"].isin(NOT_LISTED)
+    found["listed"] = said.groupby("relation")["listed"].sum()
+    hinted = answers[answers["kind"].eq("real") & ~answers["fact"].isin(real["fact"])]
+    hinted = hinted.assign(listed=False, why="its name hints at the object")
+    return pd.concat([said, hinted], ignore_index=True), found.reset_index()

@@ -8,11 +8,11 @@
 # :name: fig-report-relations
 # :alt: A row for each relation, and in it a mark for each format and one for the best rule without a model.
 #
-# Where is a mark to the right of the rule's? There the model has more than the words give away. Lines: 95 %, other facts of the relation.
+# A mark to the right of the rule's shows that the model has more than the words give away. Lines: 95 %, other facts of the relation.
 # ```
 #
 # This is the page that `lke report MODEL` makes, of any model and any facts: accuracy by relation in two formats, how sure the model is
-# where it is right, how much other wordings move, and what it says where it is wrong. The better format and the best rule are chosen on other facts
+# when it is right, how much other wordings change, and its answers when it is wrong. The better format and the best rule are chosen on other facts
 # than those that are counted.
 
 # %% [markdown]
@@ -29,6 +29,7 @@ n_options: int = 100  # at most
 n_facts: int = 100  # of each relation, at most
 n_choice: int = 20  # other facts of each, to choose the format and the rule by
 n_wrong: int = 5  # of each relation, that are shown with their options
+listed_at: float = 0.0  # rate of a list of known facts; 0: no list
 seed: int = 0
 dtype: str = "float32"
 
@@ -37,6 +38,8 @@ import pandas as pd
 
 from lkecore import answers, facts, figures, prompts, stats
 from lkecore.answers import paired, rules
+from lkecore.facts.decoys import beside
+from lkecore.stats.listed import lists
 
 figures.style()
 
@@ -72,7 +75,7 @@ for name in estimators:
 # %% [markdown]
 # ## Scores
 #
-# An answer is right when the gold option is the likeliest. Confidence is the option's share of the probability of all options.
+# An answer is right if the gold option is the likeliest. Confidence is the option's share of the probability of all options.
 
 # %%
 model, *other = models
@@ -89,7 +92,7 @@ answers.columns(found)
 # %% [markdown]
 # ## Answers
 #
-# Means over relations, with intervals over other relations, or over facts where there are fewer than five relations. Rules know nothing: they name an
+# Means over relations, with intervals over other relations, or over facts if there are fewer than five relations. Rules know nothing: they name an
 # object that shares words with the subject, or the one that was shown most often, or the shortest.
 
 # %%
@@ -112,8 +115,8 @@ by_relation = share.join(of_rule.rename(best_rule))
 by_relation.sort_values(estimators[-1], ascending=False).round(2)
 
 # %% [markdown]
-# **Is it right where it is sure?** All answers in the better format, from the least sure to the surest, in equal parts: `confidence` is what the
-# model gives its answers, `accuracy` how many are right.
+# **Is it right when it is sure?** All answers in the better format, from the least sure to the surest, in equal parts: `confidence` is the mean of
+# its answers, `accuracy` the share that is right.
 
 # %%
 own = pairs[pairs["estimator"] == best]
@@ -125,7 +128,7 @@ curve.agg(
 ).round(2)
 
 # %% [markdown]
-# **How much do words move?** Of each relation the best and the worst of its templates; and pairs, for comparison.
+# **How much do words change?** The best and the worst template of each relation, and pairs, for comparison.
 
 # %%
 wordings = found[~found["estimator"].isin(estimators)]
@@ -136,8 +139,8 @@ if len(spread):
 spread.round(2) if len(spread) else "no relation has templates"
 
 # %% [markdown]
-# **What does it say where it is wrong?** Of each relation some facts that it misses in the better format, with the options that it finds likeliest:
-# those whose true object it finds least likely.
+# **What does it answer when it is wrong?** Some facts of each relation that it misses in the better format, with its likeliest options: the facts
+# whose true object it finds least likely.
 
 # %%
 missed = own[~own["correct"]].sort_values("confidence_gold")
@@ -156,6 +159,36 @@ def shown():
 
 said = answers.once(shown, "wrong.parquet")
 answers.words(said) if len(missed) else "nothing is missed"
+
+# %% [markdown]
+# **Which facts may it be said to know?** `lke report MODEL --listed 0.1` also asks about invented names, {term}`decoys <decoy>`, and lists the facts that
+# score above them, so that on average at most a tenth of a list is unknown ({page}`17_iclke_invented`). A relation is listed only if its decoys pass a test;
+# `not checked`: there were no other names to test with. `listed.csv` has every fact.
+
+# %%
+listing = "no list was asked for"
+if listed_at:
+    kinds = dict.fromkeys(["sounding", "letters", "halves", "village"], 1)
+    drawn, names = beside(sample, kinds, seed)
+    invented = {
+        (kind, *key): some
+        for kind, of in drawn.items()
+        if kind != "real"
+        for key, some in prompts.of_sample(of, [best]).items()
+    }
+    per = ["kind", "estimator", "relation"]
+    invented = answers.ask(
+        [model], invented, "answers-decoys.parquet", by=per, dtype=dtype
+    )
+    scored = pd.concat([own.assign(kind="real"), invented])
+    scored = scored.drop(columns=["subject", "object"], errors="ignore").merge(
+        names, on=["kind", "relation", "fact"]
+    )
+    facts_, listing = lists(scored, listed_at)
+    columns = ["relation", "subject", "object", "correct", "p", "q", "listed"]
+    answers.keep(facts_[[*columns, "why"]], "listed.csv")
+    listing = answers.words(listing)
+listing
 
 # %% [markdown]
 # **Beside another model.** The same facts in the same format, if there is one to compare it with: accuracy of both, their difference with its interval, and the least difference that these facts
@@ -207,5 +240,5 @@ figures.findings(
 # %% [markdown]
 # ## What this does not say
 #
-# A fact that is missed may be known, and asked badly; one that is found may have been guessed. An interval says what other
+# A missed fact may be known, if the question was a bad one; a found fact may be a guess. An interval shows what other
 # relations, or other facts of this one, might have given.

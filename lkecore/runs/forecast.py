@@ -37,7 +37,6 @@ FAILS = "would fail: "  # before what a run would say
 REQUESTS = "requests to a server"
 ITS_OWN = "which objects are one token depends on the tokenizer"
 FAST = 1e14  # operations a second of a GPU, two for each parameter and token
-NEED_WEIGHTS = tree, blanks, instill, extraction, use, written  # none of these asks a server
 BEHIND = ("## Answers", "## Metrics")  # headings behind which a notebook asks nothing more
 
 
@@ -142,6 +141,7 @@ def _walk(
         return counting.equal_scores(prompts[:answered])
 
     def add(model: Any, asked: Any, expected: Any) -> None:
+        _ = isinstance(model, served.Served) and model.network  # which it refuses
         if len(asked) > EXACT:
             few, more = (expected(model, asked[:n])[0] for n in (SAMPLE // 2, SAMPLE))
             each_more = (more - few) / (SAMPLE - SAMPLE // 2)
@@ -166,15 +166,13 @@ def _walk(
 
     def through_the_door(model: Any, asked: Any) -> Any:
         """What `answers.ask` asks: any estimator, of a model of any kind."""
-        if weights.is_served(model.name) and not isinstance(asked[0], Slots):
-            some = asked[:EXACT]
+        if isinstance(asked[0], Slots):
+            add(model, (), lambda lm, _: (counting.slot_tokens(lm, asked), 0))
+            return counting.equal_scores([p for group in asked for p in group.asked]).frame
+        if weights.is_served(model.name):
+            model, some = replace(model, over_http=True), asked[:EXACT]
             n = len(asking.questions(tree.encoded_prompts(model, some, False))[2])
             steps[REQUESTS] += n * len(asked) // len(some)
-        if isinstance(asked[0], Slots):
-            asking.with_weights(lambda lm: counts.append((counting.slot_tokens(lm, asked), 0)))(
-                model
-            )
-            return counting.equal_scores([p for group in asked for p in group.asked]).frame
         return count(model, asked).frame
 
     def gone_on(model: Any, contexts: Any, *, n_samples: int | None = None, **how: Any) -> Any:
@@ -207,14 +205,14 @@ def _walk(
     def learned(model: Any, train: Any, validation: Any, recipe: Any, **how: Any) -> Any:
         start = how.get("start")
         tokens = extraction.expected_tokens(model, train, validation, recipe, start)
-        counts.append((tokens, 0))
+        add(model, (), lambda *_: (tokens, 0))
         steps["soft prompts"] += recipe.steps
         return extraction.unlearned(model, train, start)
 
     def given_back(model: Any, prompts: Any, facts: Any) -> pd.DataFrame:
         rows = extraction.rows_of(model, prompts, facts)
         every = [row for some in rows.values() for row in some]
-        counts.append((sum(len(row.ids) for row in every), 0))
+        add(model, (), lambda *_: (sum(len(row.ids) for row in every), 0))
         all_known = np.tile([1.0, 0.0], (len(every), 1))
         return extraction.tidy(model, rows, facts, all_known)
 
@@ -259,9 +257,8 @@ def _walk(
     door.opened.cache_clear()  # a stand-in has the name of another model
     try:
         with ExitStack() as stack, redirect_stdout(io.StringIO()):
-            for of, name, stand_in in stand_ins:
-                here = asking.with_weights(stand_in) if of in NEED_WEIGHTS else stand_in
-                stack.enter_context(mock.patch.object(of, name, here))
+            for stand_in in stand_ins:
+                stack.enter_context(mock.patch.object(*stand_in))
             for cell in [c for c in before if c.cell_type == "code"]:
                 # After a complaint anything may be lacking: what comes of that is no complaint.
                 with suppress(*[Exception][: len(complaints)]), noted(complaints):

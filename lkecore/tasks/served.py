@@ -1,12 +1,11 @@
 """Served: what a model behind a server says of options, by the tree of ``scores`` and over HTTP.
 
-A question asks for one token after one prefix, and for the log-probabilities of those that we name, the ones
-below that prefix's node; or, of a server that cannot be asked so, for those of a whole string.
+A question is about one prefix, and names the tokens below that prefix's node; or, to a server that knows no
+such question, it is a whole string.
 """
 
-import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +15,6 @@ from tqdm import tqdm
 
 from lkecore.errors import BadInput
 from lkecore.models import served
-from lkecore.models.model import Model
-from lkecore.models.served import AT_ONCE, MOST, Served
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import chunks
 from lkecore.scores.chunks import Scored
@@ -28,7 +25,11 @@ from lkecore.storage import program_of
 
 
 def option_logprobs(
-    model: Served, prompts: Sequence[Prompt], *, separate: bool = False, use_cache: bool = True
+    model: served.Served,
+    prompts: Sequence[Prompt],
+    *,
+    separate: bool = False,
+    use_cache: bool = True,
 ) -> Scored:
     """As :func:`lkecore.scores.tree.option_logprobs`; ``tokens_forwarded`` are those of all requests.
 
@@ -44,13 +45,13 @@ def option_logprobs(
             return way(model.said["id"], *([tree.token[node] for node in part] for part in parts))
 
         logprob, done = {}, 0
-        with ThreadPoolExecutor(AT_ONCE) as pool:
+        with ThreadPoolExecutor(served.AT_ONCE) as pool:
             for n, values in enumerate(pool.map(answer, asked), 1):
                 logprob.update(zip(asked[n - 1][1], values, strict=True))
                 before, done = done, len(chunk) * n // len(asked)
                 bar.update(done - before)
         found = [sum(logprob[node] for node in path) for path in paths]
-        options = [(e.prompt, option) for e in chunk for option in e.prompt.options]
+        options = ((e.prompt, option) for e in chunk for option in e.prompt.options)
         for (prompt, option), value in zip(options, found, strict=True):
             if math.isnan(value):
                 raise BadInput(
@@ -59,12 +60,11 @@ def option_logprobs(
                 )
         return found, sum(tree.depth[node] for node, _ in asked)
 
-    both = [program_of(Path(file)) for file in (__file__, served.__file__)]
-    code = hashlib.sha256("\n".join(both).encode()).hexdigest()[:12]
+    program = [program_of(Path(file)) for file in (__file__, served.__file__)]
     return chunks.score(
         replace(model, over_http=True),
         prompts,
-        {"separate": separate, f"served, by {code}": True},
+        {"separate": separate, "\n".join(program): True},
         lambda missing: encoded_prompts(model, missing, separate),
         compute,
         use_cache=use_cache,
@@ -84,17 +84,6 @@ def questions(
     kids: dict[int, list[int]] = {}
     for node in dict.fromkeys(node for path in paths for node in path):
         kids.setdefault(tree.parent[node], []).append(node)
-    some = [(node, kids[node]) for node in sorted(kids)]
-    asked = [(node, own[i : i + MOST]) for node, own in some for i in range(0, len(own), MOST)]
-    return tree, paths, asked
-
-
-def with_weights(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of a model, which needs its weights, or a stand-in for one: a served model is refused."""
-
-    def of_model(model: Model, *given: Any, **how: Any) -> Any:
-        if isinstance(model, Served):
-            _ = model.network
-        return function(model, *given, **how)
-
-    return of_model
+    most = served.MOST
+    parts = [(n, own[i : i + most]) for n, own in kids.items() for i in range(0, len(own), most)]
+    return tree, paths, sorted(parts)

@@ -29,7 +29,6 @@ n_options: int = 100  # at most
 n_facts: int = 100  # of each relation, at most
 n_choice: int = 20  # other facts of each, to choose the format and the rule by
 n_wrong: int = 5  # of each relation, that are shown with their options
-listed_at: float = 0.0  # rate of a list of known facts; 0: no list
 seed: int = 0
 dtype: str = "float32"
 
@@ -38,8 +37,6 @@ import pandas as pd
 
 from lkecore import answers, facts, figures, prompts, stats
 from lkecore.answers import paired, rules
-from lkecore.facts.decoys import beside
-from lkecore.stats.listed import lists
 
 figures.style()
 
@@ -159,36 +156,6 @@ def shown():
 
 said = answers.once(shown, "wrong.parquet")
 answers.words(said) if len(missed) else "nothing is missed"
-
-# %% [markdown]
-# **Which facts may it be said to know?** `lke report MODEL --listed 0.1` also asks about invented names, {term}`decoys <decoy>`, and lists the facts that
-# score above them, so that on average at most a tenth of a list is unknown ({page}`17_iclke_invented`). A relation is listed only if its decoys pass a test;
-# `not checked`: there were no other names to test with. `listed.csv` has every fact.
-
-# %%
-listing = "no list was asked for"
-if listed_at:
-    kinds = dict.fromkeys(["sounding", "letters", "halves", "village"], 1)
-    drawn, names = beside(sample, kinds, seed)
-    invented = {
-        (kind, *key): some
-        for kind, of in drawn.items()
-        if kind != "real"
-        for key, some in prompts.of_sample(of, [best]).items()
-    }
-    per = ["kind", "estimator", "relation"]
-    invented = answers.ask(
-        [model], invented, "answers-decoys.parquet", by=per, dtype=dtype
-    )
-    scored = pd.concat([own.assign(kind="real"), invented])
-    scored = scored.drop(columns=["subject", "object"], errors="ignore").merge(
-        names, on=["kind", "relation", "fact"]
-    )
-    facts_, listing = lists(scored, listed_at)
-    columns = ["relation", "subject", "object", "correct", "p", "q", "listed"]
-    answers.keep(facts_[[*columns, "why"]], "listed.csv")
-    listing = answers.words(listing)
-listing
 
 # %% [markdown]
 # **Beside another model.** The same facts in the same format, if there is one to compare it with: accuracy of both, their difference with its interval, and the least difference that these facts

@@ -15,8 +15,11 @@
 # A right answer may come from how a name sounds: *Ziajing* is in China, whether or not there is such a place. Our rules look for shared
 # words and frequent objects, and do not hear this. So each fact gets {term}`decoys <decoy>`: invented subjects with its object and its
 # options. A model does not know what it gets right of these. The shares above are of the same cities; with intervals over them:
-# {glue:text}`between`. Villages and names that sound alike are answered alike, within the margin of our claim:
-# {glue:text}`apart`, in percentage points.
+# {glue:text}`between`.
+#
+# Villages do somewhat better than invented names that sound like cities: by {glue:text}`apart` percentage points. So even such a name may be a little
+# too easy to beat. A list of facts that score above their decoys, with an error rate of one in ten, is empty for both models, though they have
+# {glue:text}`right` facts right: too few of these are surer than all of their decoys.
 
 # %% [markdown]
 # ## What the paper claims
@@ -110,6 +113,7 @@ answers.keep(ruled, "answers-rules.parquet")
 every, main = answers.shown(this, ours, sources, dtype=dtype)
 ruled, _ = answers.shown(f"{this}-rules", ruled, sources)
 at = ["source", "kind", "relation", "fact"]
+ruled = ruled.drop_duplicates(at)  # each model's run kept them
 ruled["rule"] = ruled[rules.best(ruled)]
 its = ruled[[*at, *of_subjects[3:], "rule"]]
 every = every.merge(its, on=at, validate="m:1")
@@ -206,23 +210,16 @@ by_relation.droplevel(1).rename_axis("model").set_index(
 ).round(2)
 
 # %% [markdown]
-# Ten of the listed facts of each model, the surest first:
+# **Why is the list empty?** A stratum of $m$ decoys gives no $p$ below $1 / (1 + m)$. `least` is the smallest $p$ of a model's facts, `have` the number of facts
+# with it, and `need` the number that would have to have it for a list at this rate.
 
 # %%
-ten = known[known["listed"]].sort_values("q", kind="stable")
-ten = (
-    ten.groupby("model").head(10).merge(subjects[["fact", "subject", "object"]])
+smallest = known.groupby("model")["p"].agg(least="min", facts="count")
+smallest["have"] = known.groupby("model")["p"].agg(
+    lambda p: (p == p.min()).sum()
 )
-columns = [
-    "model",
-    "relation",
-    "subject",
-    "object",
-    "confidence_gold",
-    "p",
-    "q",
-]
-answers.words(ten[columns])
+smallest["need"] = np.ceil(smallest["least"] * smallest["facts"] / rate)
+smallest.round(3)
 
 # %% [markdown]
 # ## Figures
@@ -284,8 +281,6 @@ shares = alike.set_index(["what", "model"])
 kinds_ = ["real", "sounding", "village"]
 each = {kind: shares.loc[[kind]].droplevel("what") for kind in kinds_}
 gap = shares.loc[["village - sounding"]].droplevel("what")
-rank = found.pivot_table("estimate", ["model", "relation"], "kind")
-invented = rank.drop(columns=["real", "village"], errors="ignore").max(axis=1)
 mean = kept.groupby(["size", "decoys", "q"])["false"].max()
 holds = {}
 if sources:
@@ -294,8 +289,8 @@ if sources:
         "below great cities": (
             each["real"]["low"] > each["sounding"]["high"]
         ).all(),
-        "answered alike": gap[["low", "high"]].abs().lt(0.15).all(axis=None),
-        "real subjects are above": (rank["real"] > invented).mean() > 0.9,
+        "villages do better": (gap["estimate"] > 0).all(),
+        "empty for both models": not known["listed"].any(),
         "below the rate in every world": all(
             mean["2m", "same hint", rate_] <= rate_ for rate_ in rates
         ),
@@ -317,6 +312,9 @@ figures.findings(
             stats.said(part.loc[model], percent=True) for part in each.values()
         )
         for model in gap.index
+    ),
+    right=" and ".join(
+        f"{n:,}" for n in known.groupby("model")["correct"].sum()
     ),
     apart=" and ".join(
         stats.said(row, percent=True).replace(" %", "")

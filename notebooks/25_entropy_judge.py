@@ -1,35 +1,36 @@
 # %% [markdown]
 # # Does a judge of facts in texts have to read?
 #
-# **A judge that reads the text has {glue:text}`judge:.0%` of the pairs right that it is trained for, one that sees the fact alone {glue:text}`alone:.0%`; of
-# facts that a model did not write it finds {glue:text}`found:.0%`.**
+# **A judge that reads the text judges {glue:text}`judge:.0%` of pairs rightly, one that sees the fact alone {glue:text}`alone:.0%`; the first finds
+# {glue:text}`found:.0%` of the facts that a model left out.**
 #
 # ```{glue:figure} fig-judge-classes
 # :name: fig-judge-classes
-# :alt: Two panels, pairs as the paper prints them and pairs of what a model wrote; in each a row for all pairs and for each class, and a mark for each judge.
+# :alt: Two panels, pairs as the paper makes them and pairs of what a model wrote; in each a row for all pairs and for each class, and a mark for each judge.
 #
-# On the left both trained judges are alike in every row, and a rule of two lines has nearly all pairs right. On the right the same rule has less than a
-# quarter: it never says of a fact that it was not written, and a judge that learned from such pairs hardly does. Lines: 95 % over subjects.
+# On the left the two trained judges are alike in every row, and a rule of two lines is right on about nine of ten pairs. On the right the same rule is right on
+# less than a quarter: it never says that a fact didn't appear, and the trained judges hardly ever do. Lines: 95 % over subjects.
 # ```
 #
-# Who counts hallucinations often lets a classifier read the texts. It is trained on pairs of a fact and a text whose class is known since somebody made
-# the pair: put another object into the fact, and it does not fit the text. Here every text can be read exactly, so that the judge can be judged.
+# To count hallucinations one often trains a classifier to read texts. It learns from pairs of a fact and a text that somebody made, so that their class is known:
+# put another object into the fact, and the fact no longer fits the text. Here we can read every text exactly, so we can judge the judge. Ours is small, and its
+# training is short; a larger one may learn to read.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`pezeshkpour2023measuring` (Section 4.3 and Table 2) fine-tune RoBERTa on pairs made so, and find 90.4 % of held-out pairs right. Of paragraphs
-# that models write, three people say of some facts what became of them: the classifier agrees in 86 to 100 % for all three classes.
+# {cite:t}`pezeshkpour2023measuring` (Section 4.3 and Table 2) trains RoBERTa on pairs made in this way, and 90.4 % of its answers on held-out pairs are right.
+# Three people also read paragraphs that models wrote, and say what became of some facts: the classifier agrees with them in 81 to 100 % of a class.
 
 # %% [markdown]
 # ## Parameters
 
 # %% tags=["parameters"]
 models: list[str] = ["lab:rich-1/bert"]  # the judges; each names its world
-writer: str = "lab:rich-1/2m"  # who wrote what is judged
-ways: list[str] = ["judge", "fact alone"]  # also: lower rate, longer
+writer: str = "lab:rich-1/2m"  # the model that wrote the judged texts
+ways: list[str] = ["judge", "fact alone"]  # also: lower rate
 n_train: int = 5000  # pairs
-n_test: int = 1000  # pairs, and as many to choose the best step by
+n_test: int = 1000  # pairs, and as many that choose the best step
 n_documents: int = 22000  # paragraphs of the world from which pairs are made
 rate: float = 5e-4  # its highest learning rate
 steps: int = 320
@@ -61,14 +62,15 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# **Texts that a model wrote**, those of {page}`24_entropy_written`, and every fact of their subjects that has one object. What became of it is read by the
-# templates of the world: its object is said (*appeared*), only others are (*hallucinated*), or none is (*not*).
+# **Texts that a model wrote** are those of {page}`24_entropy_written`. We take every fact of their subjects that has one object. The templates of the world
+# say what became of it: the text has its object (*appeared*), or only other objects (*hallucinated*), or none (*didn't appear*).
 
 # %%
 [world, *others] = lab.worlds([writer, *models])
 if others:
     raise BadInput(f"models: {others[0]} is another world than the writer's")
 right, wrong, unsaid = written.LABELS
+classes = {"all": "all", unsaid: "didn't appear", right: right, wrong: wrong}
 columns = ["relation", "subject", "object"]
 
 
@@ -94,19 +96,20 @@ asked["label"] = [
     unsaid if of is np.nan else right if name in of else wrong
     for name, of in zip(asked["object"], said, strict=True)
 ]
-asked["label"].value_counts()
+asked["label"].replace(classes).value_counts()
 
 # %% [markdown]
-# **Pairs as printed**, from paragraphs of the world's own text: a fact that the paragraph says; the same with an object of the subject's other facts, which
-# *didn't appear*; and the same with another object of the relation, which appeared *incorrectly*. The judge learns from subjects on which the model did not write.
+# **Pairs as the paper makes them** come from paragraphs of the world's own text. A pair has a fact that the paragraph states (*appeared*), or the same with an
+# object of another fact about the subject (*didn't appear*), or the same with another object of the relation (*hallucinated*; the paper says "appeared
+# incorrectly"). The judge learns from subjects on which the model did not write.
 
 
 # %%
 def as_printed() -> pd.DataFrame:
     draw = np.random.default_rng(seed)
-    told = [d.text for d in text.told(made(world)) if d.kind == "paragraph"]
-    told = [told[i] for i in draw.permutation(len(told))[:n_documents]]
-    rows = said_in(told).drop_duplicates(["text", *columns])
+    texts = [d.text for d in text.told(made(world)) if d.kind == "paragraph"]
+    texts = [texts[i] for i in draw.permutation(len(texts))[:n_documents]]
+    rows = said_in(texts).drop_duplicates(["text", *columns])
     rows["label"] = draw.choice(written.LABELS, len(rows))
     own = states(world).groupby("subject")["object"].agg(set)
     other = {wrong: (made(world).objects, "relation"), unsaid: (own, "subject")}
@@ -114,11 +117,10 @@ def as_printed() -> pd.DataFrame:
         some = rows["label"] == label
         rows.loc[some, "object"] = [
             draw.choice(sorted({*names[key]} - {name}) or [""])
-            for key, name in rows.loc[some, [by, "object"]].itertuples(
-                index=False
-            )
+            for key, name in rows.loc[some, [by, "object"]].to_numpy()
         ]
-    rows = rows[rows["object"] != ""]  # a subject of one fact has no other
+    # A subject of one fact has no other.
+    rows = rows[rows["object"] != ""].copy()
     learned = rows["subject"][~rows["subject"].isin(wrote.index)].unique()
     valid = rows["subject"].isin(learned[: len(learned) // 6])
     part = np.where(valid, "valid", "train")
@@ -127,19 +129,15 @@ def as_printed() -> pd.DataFrame:
     for name, n in sizes.items():
         if (there := (part == name).sum()) < n:
             raise BadInput(f"{there} pairs to {name}, and {n} are asked for")
-    rows = pd.concat(
-        [
-            rows[part == name].head(n).assign(part=name)
-            for name, n in sizes.items()
-        ]
-    )
+    rows["part"] = part
+    rows = pd.concat(rows[part == key].head(n) for key, n in sizes.items())
     return rows.assign(fact=[f"pair-{i}" for i in range(len(rows))])
 
 
 # %% [markdown]
 # ## Prompts
 #
-# A judge gets the fact as a sentence, and the text.
+# A judge reads the fact as a sentence, then the text.
 
 
 # %%
@@ -149,17 +147,14 @@ def question(row: pd.Series) -> str:
     return filled.replace("[Y]", row["object"]) + "."
 
 
-answers.words(
-    asked.head(3).assign(fact=asked.apply(question, axis=1))[
-        ["fact", "text", "label"]
-    ]
-)
+few = asked.head(3).assign(fact=asked.apply(question, axis=1))
+answers.words(few[["fact", "text", "label"]].replace(classes))
 
 # %% [markdown]
 # ## Scores
 #
-# **Two rules.** *Two lines*: if the object stands in the text, the fact appeared; if it does not and is one of the relation, it appeared incorrectly; else it
-# didn't appear. *Never reads*: an object of the relation appeared, any other didn't.
+# **Two rules** learn nothing. *Two lines*: if the text has the object, the fact appeared; if it does not, and the object is one of the relation, the fact is
+# hallucinated; else it didn't appear. *Never reads*: the fact appeared if the object is one of the relation; else it didn't appear.
 
 
 # %%
@@ -167,26 +162,25 @@ def ruled(pairs: pd.DataFrame) -> dict[str, np.ndarray]:
     aliases, objects = made(world).aliases, made(world).objects
     alias = dict(zip(aliases["name"], aliases["alias"], strict=True))
     of = pairs[["relation", "object", "text"]].to_numpy()
-    stands = [
+    there = [
         name in text or alias.get(name, name) in text for _, name, text in of
     ]
     fits = [name in objects[relation] for relation, name, _ in of]
     return {
-        "two lines": np.where(stands, right, np.where(fits, wrong, unsaid)),
+        "two lines": np.where(there, right, np.where(fits, wrong, unsaid)),
         "never reads": np.where(fits, right, unsaid),
     }
 
 
 # %% [markdown]
-# **The judge** is a model of the lab with three new outputs at the first token (of a decoder at the last), all of it fine-tuned by cross-entropy; the step is
-# chosen by other pairs. Another one sees the fact alone, in front of a full stop. A lower rate and twice as many steps are tried once.
+# **The judge** is a lab model with three new outputs at the first token (of a decoder, at the last token). Cross-entropy trains all of it, and other pairs choose
+# the best step. A second judge sees the fact alone, before a full stop. A third one trains at a third of the rate.
 
 
 # %%
 def judged(name: str, way: str, pairs: pd.DataFrame) -> pd.DataFrame:
-    other = {"lower rate": {"rate": rate / 3}, "longer": {"steps": 2 * steps}}
-    its = {"rate": rate, "steps": steps, "batch": batch, "every": every}
-    recipe = Recipe(**its | other.get(way, {}))
+    own = rate / 3 if way == "lower rate" else rate
+    recipe = Recipe(rate=own, steps=steps, batch=batch, every=every)
     lm = answers.opened(name, dtype)
     encoder = cross_encoder.fresh(lm, "value", seed)
     torch.manual_seed(seed)
@@ -198,8 +192,7 @@ def judged(name: str, way: str, pairs: pd.DataFrame) -> pd.DataFrame:
     its = zip(pairs.apply(question, axis=1), texts, strict=True)
     rows = cross_encoder.encode(lm, [(fact, [text]) for fact, text in its])
     label = torch.tensor(pairs["label"].map(written.LABELS.index).to_numpy())
-    at = pairs.groupby("part").groups
-    at = {part: np.array(rows) for part, rows in at.items()}
+    at = pairs.groupby("part").indices
 
     def outputs(some: np.ndarray) -> torch.Tensor:
         return cross_encoder.similarities(encoder, [rows[i] for i in some])
@@ -234,10 +227,7 @@ def all_judges() -> pd.DataFrame:
     for name in models:
         for rule, says in ruled(own).items():
             found.append(own.assign(says=says, model=name, estimator=rule))
-        once = answers.opened(name, dtype).kind != "masked"  # tried once
-        found += [
-            judged(name, way, pairs) for way in ways[: 1 if once else None]
-        ]
+        found += [judged(name, way, pairs) for way in ways]
     found = pd.concat(found, ignore_index=True).assign(world=world)
     out = ["model", "world", "estimator", "part", "relation", "fact"]
     out += ["subject", "label", "says", "confidence", "best"]
@@ -246,81 +236,85 @@ def all_judges() -> pd.DataFrame:
 
 # %%
 this = "25_entropy_judge"
-# What ships was trained for a quarter of an hour, and is not trained again.
+# The judges of the results took minutes to train; they do not train again.
 none = pd.DataFrame()
 ours = none if sources else answers.once(all_judges, "answers.parquet")
 found, _ = answers.shown(this, ours, sources)
-main = found["model"].iloc[0]
-found.groupby(["model", "estimator"], sort=False)["correct"].size()
+called = {
+    "judge": "judge", "fact alone": "judge, fact alone",
+    "lower rate": "judge, lower rate",
+    "two lines": "rule of two lines", "never reads": "rule that never reads",
+}  # fmt: skip
+parts = {
+    "printed": "pairs as the paper makes them", "written": "what a model wrote",
+}  # fmt: skip
+words = {"estimator": called, "part": parts, "label": classes, "says": classes}
+mine = found[found["model"].eq(found["model"].iloc[0])]
+mine.groupby("part")["fact"].nunique().rename(parts)
 
 # %% [markdown]
 # ## Answers
 #
-# Right answers, of all pairs and by the true class, with 95 % intervals over subjects. *Not* is the class to look at. Among pairs as printed
-# it is given away by the kind of the object; of what a model left out the object is of the right kind, and most facts are left out.
+# The share of pairs that are judged rightly, of all pairs and by the true class, with 95 % intervals over subjects. Look at *didn't appear*. In pairs as the paper
+# makes them, the kind of the object often gives this class away. In what a model wrote, every object is of the right kind, and most facts didn't appear.
 
 # %% covers=["PZ-S5", "PZ-D4", "PZ-T2"] shows=["run", "shipped"]
-long = pd.concat([found.assign(label="all"), found])
+long = pd.concat([mine.assign(label="all"), mine])
 of = ["part", "label", "estimator"]
-how = {"over": "subject", "seed": seed}
-share = stats.estimate(long[long["model"].eq(main)], of, **how)
-share = share.set_index(of).loc[["printed", "written"]].reset_index()
-stats.table(share, of[:2], "estimator")
+# A pair counts as any other; with relations, each relation would.
+its = {"over": "subject", "seed": seed}
+share = stats.estimate(long.drop(columns="relation"), of, **its)
+order = {name: i for i, name in enumerate([*called, *parts, *classes])}
+share = share.sort_values(of, key=lambda some: some.map(order))
+drawn = share.replace(words)
+stats.table(drawn, of[:2], "estimator")[drawn["estimator"].unique()]
 
 # %% [markdown]
-# **When it is sure.** The paper keeps what the classifier says with a confidence above .95. What is left, and how much of it is right:
+# **Sure answers.** The paper keeps the answers of the classifier whose confidence is above .95. How many there are, and the share that is right:
 
 # %%
-sure = found[found["model"].eq(main) & found["confidence"].gt(0.95)]
-by = ["estimator", "part", "label"]
-kept = sure.groupby(by)["correct"].agg(["size", "mean"])
-kept.unstack("label").round(2).astype(object).fillna("")
+sure = mine[mine["confidence"].gt(0.95)].replace(words)
+kept = sure.groupby(of)["correct"].agg(["size", "mean"]).round(2)
+kept.set_axis(["sure answers", "right"], axis=1)
 
 # %% [markdown]
-# **Would another training do?** All that was tried, of pairs as printed:
-
-# %%
-tried = long[long["part"].eq("printed")]
-tried = tried.pivot_table("correct", ["model", "estimator"], "label")
-tried[["all", *written.LABELS]].round(3)
+# The judges are almost never sure about what a model wrote. In pairs as the paper makes them they are sure about many facts that didn't appear, and
+# about hardly any other.
 
 # %% [markdown]
 # ## Figure
 #
-# {numref}`fig-judge-classes`, at the top. Compare the two trained judges on the left, then the row of facts that were not said on both sides.
+# {numref}`fig-judge-classes` is at the top. Compare the two trained judges on the left, then facts that didn't appear on both sides.
 
 # %% tags=["hide-input"]
-called = {"printed": "pairs as printed", "written": "what a model wrote"}
-said = {right: "appeared", unsaid: "didn't appear", wrong: "incorrectly"}
-shown = ["judge", "fact alone", "two lines", "never reads"]
-drawn = share[share["estimator"].isin(shown)].replace(
-    {"part": called, "label": said}
-)
-order = {name: i for i, name in enumerate([*shown, "all", *said.values()])}
-drawn = drawn.sort_values(["label", "estimator"], key=lambda of: of.map(order))
-drawn = drawn.sort_values("part", kind="stable")
-look = {"x": "label", "hue": "estimator", "panel": "part", "across": True}
-grid = figures.marks(drawn, **look, label="share that is right")
+drawn = drawn[drawn["estimator"] != called["lower rate"]]
+drawn = drawn.rename(columns={"estimator": "judged by"})
+look = {"x": "label", "hue": "judged by", "panel": "part", "across": True}
+grid = figures.marks(drawn, **look, label="share judged rightly")
 figures.place(grid.figure, "fig-judge-classes", drawn)
 
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** Not comparable: other texts and another classifier, and in the paper people say what is true, three of each paragraph. That we cannot do again;
-# exact labels are in their place. Printed, of texts that models wrote:
+# **Numbers.** They are not comparable: our texts and our classifier are others. In the paper three people read each paragraph. We cannot repeat that; exact labels
+# take its place. This is the paper's agreement in per cent, on texts that models wrote:
 
 # %%
 printed = papers.table("pez_table2_discriminator")
+printed = printed.replace("didnt_appear", classes[unsaid])
 printed.pivot(index="fact_class", columns="model", values="accuracy_pct")
 
 # %% tags=["hide-input", "page-only"]
 at = share.set_index(of)["estimate"].unstack("estimator")
 one, other = at.loc["printed"], at.loc["written"]
+trained = ["judge", "fact alone"]
+n_sure = sure.groupby("part").size().get(parts["written"], 0)
 holds = {
     "alike": (one["judge"] - one["fact alone"]).abs().max() < 0.05,
-    "nearly all": one["two lines"]["all"] > 0.85,
+    "about nine of ten": 0.85 < one["two lines"]["all"] < 0.95,
     "less than a quarter": other["two lines"]["all"] < 0.25,
-    "hardly does": other["judge"][unsaid] < 0.1,
+    "hardly ever do": other.loc[unsaid, trained].max() < 0.1,
+    "almost never sure": n_sure < 0.01 * mine["part"].eq("written").sum(),
 }
 figures.sentence(holds if sources else {})
 figures.findings(
@@ -332,13 +326,14 @@ figures.findings(
 # %% [markdown]
 # ## What you have seen
 #
-# - Pairs that somebody made can give their class away: a judge learns the kind of an object, and need not read.
-# - What was learned so doesn't carry over to what models write, where most facts are left out. Judge the judge on such texts, class by class.
+# - Pairs that somebody made can give their class away. Then a judge can learn the kind of an object, and need not read.
+# - Such a judge is of no use for what models write, since most facts are left out there. Judge the judge on such texts, class by class.
+# - Two lines of code need no training. They, too, fail if every object is of the right kind.
 #
-# The two rules again, on texts of which some are read anew:
+# **Counted again**: the two rules, on texts of which we read some once more.
 
 # %%
-again = found[found["model"].eq(main) & found["part"].eq("written")]
+again = mine[mine["part"].eq("written")]
 for rule, says in ruled(asked).items():
     its = again[again["estimator"].eq(rule)].set_index("fact")
     its = its.loc[asked["fact"], ["label", "says"]].to_numpy()
@@ -349,18 +344,18 @@ for rule, says in ruled(asked).items():
 #
 # ```{exercise}
 # :label: ex-judge-confused
-# Which class does the judge say in the place of another? Guess first, then count.
+# Which class does the judge confuse with which? Guess first, then count.
 # ```
 # ````{solution-start} ex-judge-confused
 # :class: dropdown
 # ````
 
 # %%
-mine = found[found["model"].eq(main) & found["estimator"].eq("judge")]
-pd.crosstab([mine["part"], mine["label"]], mine["says"])
+its = mine[mine["estimator"].eq("judge")].replace(words)
+pd.crosstab([its["part"], its["label"]], its["says"])
 
 # %% [markdown]
-# Whether a fact appeared or another object did is nearly a guess. What a model did not write is called either.
+# The judge nearly guesses between *appeared* and *hallucinated*. It calls a fact that a model left out one or the other.
 #
 # ````{solution-end}
 # ````

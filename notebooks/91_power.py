@@ -8,14 +8,14 @@
 # :name: fig-power
 # :alt: Curves that fall steeply and then run level, relations across and facts of a relation up, with a dot for each design of this book and of four papers.
 #
-# Which differences can a design show? A dot to the right of a curve can show that difference, in 80 % of all cases. Each curve rises without
-# end on its left: there more facts help no more. Logarithmic axes; variances of {glue:text}`name_pilot`.
+# A design to the right of a curve can show the difference of that curve, in 80 % of all cases. Each curve rises steeply on its left: with
+# so few relations, more facts do not help. Logarithmic axes; variances of {glue:text}`name_pilot`.
 # ```
 #
-# Two models are asked the same facts. How large must their difference be before we notice it? That is decided before the first answer, by how many
-# {term}`relations <relation>` and facts are asked.
+# Two models answer questions about the same facts. How large must their difference be before we notice it? The numbers of
+# {term}`relations <relation>` and facts decide that before the first answer.
 #
-# This page asks no model. It reads answers that ship.
+# This page runs no model. It reads the answers of other pages.
 
 # %% [markdown]
 # ## Parameters
@@ -44,8 +44,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Pairs of models that were asked the same facts on page {page}`10_iclke_relations`. The *gap* of a fact is 1 if only the first of them is right, -1 if only the
-# second is, and 0 else.
+# Pairs of models with the same questions on {page}`10_iclke_relations`. The *gap* of a fact is 1 if only the first of them is right, -1 if only the
+# second is, and 0 otherwise.
 
 # %%
 ships = answers.results("10_iclke_relations").query("draw == 0")
@@ -62,12 +62,12 @@ main.head(3)
 # %% [markdown]
 # ## Prompts
 #
-# Those of page {page}`10_iclke_relations`.
+# The prompts are those of {page}`10_iclke_relations`.
 
 # %% [markdown]
 # ## Scores
 #
-# None are computed here. A gap is a sum of three parts: $g_{rf} = d + u_r + e_{rf}$, the difference $d$, what relation $r$ has of its own, and what fact $f$ has.
+# The page computes no scores. A gap is a sum of three parts: $g_{rf} = d + u_r + e_{rf}$, the difference $d$, a part $u_r$ of relation $r$, and a part $e_{rf}$ of fact $f$.
 # The variances of $u$ and $e$ are `between` and `within`. A mean over $R$ relations of $F$ facts has the standard error
 #
 # $$\text{se} = \sqrt{\frac{1}{R} \left(\text{between} + \frac{\text{within}}{F}\right)}.$$
@@ -87,14 +87,14 @@ parts["needed"] = [
 parts.round(4)
 
 # %% [markdown]
-# `least` is the smallest difference that these relations and facts show; `needed` is how many relations a difference of `detect` takes if each has
-# facts without end.
+# `least` is the smallest difference that these relations and facts show; `needed` is the number of relations for a difference of `detect` if each has
+# any number of facts.
 
 # %% [markdown]
 # ## Answers
 #
-# **What more facts bring.** The least difference, in points, for numbers of relations (rows) and of facts of each (columns): 1,000 facts take away less than a
-# fifth of what 100 leave.
+# **What more facts bring.** The least difference, in points, for numbers of relations (rows) and of facts of each (columns): with 1,000 facts it is less than a
+# fifth smaller than with 100.
 
 # %%
 of = parts.loc[(sources[0], estimator)]
@@ -107,8 +107,8 @@ table = pd.DataFrame(table, index=counts)
 table.rename_axis("relations").rename_axis(columns="facts").round(1)
 
 # %% [markdown]
-# **What pairing saves.** Both models are asked the same facts of the same relations. The standard error of their difference, as a share of what it would be if
-# each had been asked relations, or facts, of its own:
+# **What pairing saves.** Both models have the same facts of the same relations. The standard error of their difference, as a share of the error with
+# other relations, or other facts, for each model:
 
 
 # %%
@@ -124,12 +124,12 @@ saved = pd.DataFrame(saved)
 saved.round(2)
 
 # %% [markdown]
-# Intervals over relations gain most: a relation that is hard for one model is hard for the other, and less than two thirds of the error is left. Over
-# other facts it is more than a half, since two answers to one fact have less in common than two means.
+# Intervals over relations gain most: a relation that is hard for one model is hard for the other, and less than two thirds of the error remains. Over
+# other facts more than a half remains, since two answers about one fact have less in common than two means.
 #
-# **Is it true?** In the {ref}`lab's rich worlds <rich-worlds>` two sizes of a model were asked about all facts of three worlds, so that their difference over
-# all relations is known. We draw designs from these answers: relations, and facts of each. How often do they show the difference (`shown`), how often was that
-# planned (`planned`), and how often does the 95 % interval hold the true one (`covered`)?
+# **Is it true?** In the {ref}`lab's rich worlds <rich-worlds>` two sizes of a model have answers about all facts of three worlds, so we know their difference over
+# all relations. We draw designs from these answers: relations, and facts of each. `shown` is how often they show the difference, `planned` how often they should,
+# and `covered` how often the 95 % interval contains the true difference.
 
 
 # %%
@@ -163,7 +163,7 @@ validity = pd.DataFrame(rows, columns=columns)
 validity.round(2)
 
 # %% [markdown]
-# The plan and the draws differ by {glue:text}`worst:.0%` of the draws at most, with ten relations, and the interval holds the true difference in
+# The plan and the draws differ by {glue:text}`worst:.0%` of the draws at most, with ten relations, and the interval contains the true difference in
 # {glue:text}`covered`.
 #
 # ## Figure
@@ -224,14 +224,14 @@ figures.findings(
 )
 
 # %% [markdown]
-# A plan is as good as its pilot. Relations of another set, or two models that are less alike, vary more: for two sizes of a coder, in the rows `sizes` of the
-# first table, it takes more than three times as many.
+# A plan is as good as its pilot. Relations of another set, or two models that are less alike, vary more: two sizes of a coder, in the rows `sizes` of the
+# first table, need more than three times as many relations.
 #
 # ## What you have seen
 #
-# - Relations are the sample, facts are not: ask more relations, and fewer facts of each.
+# - More relations help more than more facts of each.
 # - Asking both models the same facts saves a part of the error, and costs nothing.
-# - "Undecided" is often what the design was, not what the models are. `lke power` says so before a run, `lke compare` after it.
+# - "Undecided" often says something about the design and not about the models. `lke power` says so before a run, `lke compare` after it.
 #
 # **Counted again**, without the package: the relations that the figure's difference takes.
 

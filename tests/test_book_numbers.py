@@ -52,7 +52,7 @@ def test_number_is_the_place_in_the_contents():
             page += 1
             expected[file] = f"{chapter}.{page}"
     assert numbers(CONTENTS) == expected and len(expected) > 35
-    assert expected["notebooks/12_iclke_sequence"] == "1.4" and expected["verdicts"] == "7"
+    assert expected["notebooks/12_iclke_sequence"] == "1.4" and expected["verdicts"] == "8"
 
 
 def test_chapters_are_counted_through_the_parts_that_are_numbered():

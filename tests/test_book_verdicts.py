@@ -83,7 +83,7 @@ def test_what_is_not_judged_says_why_beside_its_numbers(tmp_path, monkeypatch):
     new = decided(tmp_path / "a", monkeypatch, {"XT-tails-below": one})
     text = verdicts.page({"31_x": new}, "trial")
     [found] = cells(text, "XT-tails-below")
-    assert found[OURS:PAGE] == ["0.750 [0.700, 0.800]", why]
+    assert found[OURS:PAGE] == ["0.750 [0.700, 0.800]", why, ""]
     assert "**not tested**" in text.partition("\n## ")[0]  # what it means stands above
 
 

@@ -52,6 +52,8 @@ ASKED = ["model", "fact_set", "offer", "n_shots", "draw", "relation", "fact"]  #
 WITHOUT = {"PZ-taught-places": "gemma3-270m"}
 NO_REAL = ["IC-tuned-lower", "IC-tuned-subsumption", "IC-generation-tuned"]
 # What a text tells of a fact is exact in the lab alone; in one world, where no trial was.
+# Written before this model was asked, on what another one had shown.
+ASKED_LATER = ["IC-villages-as-sounding", "IC-letters-below-villages"]
 IN_LAB = ["PZ-hallucinated-kl", "PZ-hallucinated-surprisal", "PZ-unsaid-kl"]
 
 
@@ -159,7 +161,7 @@ def test_every_claim_of_a_paper_is_decided_where_the_rule_says():
     # BELIEF has no options, and its claims say themselves on which answers they are decided.
     claims = claims[claims["paper"].isin(["IC", "PZ"])]
     found = by_the_rule()
-    elsewhere = {*NO_REAL, *IN_LAB}
+    elsewhere = {*NO_REAL, *IN_LAB, *ASKED_LATER}
     assert set(found) | elsewhere == {key.removesuffix("-relations") for key in claims.index}
     for key, row in claims.iterrows():
         if key not in elsewhere:

@@ -7,7 +7,7 @@ import pytest
 
 from lkecore import facts
 from lkecore.errors import BadInput
-from lkecore.facts.decoys import KINDS, decoys, hint
+from lkecore.facts.decoys import KINDS, beside, decoys, hint
 from lkecore.storage import DATA
 
 SIZE = {"n_shots": 10, "n_facts": 25, "n_options": 20}
@@ -110,3 +110,17 @@ def test_refused_in_one_line(drawn):
     numbers = tuple(replace(f, subject=str(i)) for i, f in enumerate(of.relation.facts))
     with pytest.raises(BadInput, match="relation capital: no subject has a letter"):
         decoys(replace(of, relation=replace(of.relation, facts=numbers)), "letters", 1, 0)
+
+
+def test_facts_and_decoys_are_in_one_table_each_with_its_fact(drawn):
+    made, rows = beside(drawn, {"sounding": 1, "village": 2}, 0)
+    assert list(made) == ["real", "sounding", "village"] and made["real"] == dict(drawn)
+    n = {kind: sum(len(of.facts) for of in each.values()) for kind, each in made.items()}
+    assert rows["kind"].value_counts().to_dict() == n
+    real = rows[rows["kind"] == "real"].set_index("fact")
+    assert (real["of"] == real.index).all()
+    assert (rows["object"] == rows["of"].map(real["object"])).all()
+    city = drawn["country_of_city"].relation.facts
+    for row in rows[rows["relation"] == "country_of_city"].itertuples():
+        same = {f.subject for f in city if f.object == row.object}
+        assert row.others == len(same) - 1

@@ -6,7 +6,7 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from lkecore.errors import BadInput
-from lkecore.stats.listed import listed, p_values, q_values
+from lkecore.stats.listed import NOT_LISTED, UNCHECKED, listed, lists, p_values, q_values
 
 
 def frame(scores, right=True, **columns):
@@ -76,3 +76,42 @@ def test_a_stratum_without_decoys_has_no_list():
 def test_refused_in_one_line(call, says):
     with pytest.raises(BadInput, match=says):
         call()
+
+
+def answers_of(kind, n, *, right, relation="r", hint="none", others=3):
+    """``n`` answers with falling confidence, of which the first ``right`` are right."""
+    return pd.DataFrame(
+        {
+            "kind": kind, "relation": relation, "fact": [f"{relation}-{kind}-{i}" for i in range(n)],
+            "hint": hint, "others": others, "correct": [i < right for i in range(n)],
+            "confidence_gold": np.linspace(0.9, 0.1, n),
+        }
+    )  # fmt: skip
+
+
+def test_a_relation_is_listed_by_decoys_that_pass_the_rule_and_else_says_why():
+    """In "r" 20 of 40 facts are above all 60 decoys; every other relation misses one point of the rule."""
+    good = [answers_of("real", 40, right=20), answers_of("sounding", 60, right=0)]
+    parts = [*good, answers_of("halves", 30, right=0)]
+    for name, change in {
+        "few": [answers_of("real", 39, right=20), good[1], parts[2]],
+        "alike": [good[0], answers_of("letters", 60, right=0), parts[2]],
+        "higher": [*good, answers_of("halves", 30, right=30)],
+        "unchecked": good,
+        "alone": [answers_of("real", 40, right=20, others=0), answers_of("letters", 60, right=0)],
+    }.items():
+        parts += [part.assign(relation=name, fact=name + part["fact"]) for part in change]
+    parts.append(answers_of("real", 3, right=3, relation="hinted", hint="word"))
+    facts, found = lists(pd.concat(parts, ignore_index=True), 0.1)
+    found = found.set_index("relation")
+    assert found["why"].to_dict() == {
+        "r": "", "few": NOT_LISTED[0], "alike": NOT_LISTED[1], "higher": NOT_LISTED[2],
+        "unchecked": UNCHECKED, "alone": UNCHECKED,
+    }  # fmt: skip
+    assert found["listed"].to_dict() == {
+        "r": 20, "few": 0, "alike": 0, "higher": 0, "unchecked": 20, "alone": 20,
+    }  # fmt: skip
+    assert found.loc["r", ["facts", "right", "decoys", "others"]].tolist() == [40, 20, 60, 30]
+    assert len(facts) == 39 + 5 * 40 + 3 and facts["listed"].sum() == 60
+    hinted = facts[facts["relation"] == "hinted"]
+    assert not hinted["listed"].any() and set(hinted["why"]) == {"its name hints at the object"}

@@ -78,7 +78,8 @@ def could_show(row: Mapping, claim: Mapping) -> float | str:
     if not difference or "deviation" in claim["statistic"]:
         return OTHER
     half, of_t = (row["high"] - row["low"]) / 2, claim["interval"] == "Student's t"
-    n = int(row["n"]) if of_t and row["verdict"] != FEW else LARGE
+    n = pd.to_numeric(row["n"], errors="coerce")  # "" where a page kept none
+    n = int(n) if of_t and row["verdict"] != FEW and n >= 2 else LARGE
     return "" if pd.isna(half) else half * power.least(1.0, n) / power.least(1.0, n, power=0.5)
 
 
@@ -92,11 +93,11 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
         "",
         "Each claim of a paper that the book tests, and what came out on the pages that the profile",
         f"{plain(profile)} ran; at the end, the lab's own. A claim **holds** or **fails** if the whole 95 %",
-        "interval lies on one side of a bound that was written down before the run, and is **undecided**",
-        "else. *Could show* is then the least difference that its relations, worlds or facts show in 80 %",
-        "of all cases ({page}`91_power`). One that is **not tested** was to be decided by a method that did",
-        "not work here; one whose **definition changed after the answers** waits for others. Their numbers",
-        "decide nothing.",
+        "interval lies on one side of a bound that was written down before the run; otherwise it is",
+        "**undecided**. *Could show* is then the least difference that its relations, worlds or facts",
+        "show in 80 % of all cases ({page}`91_power`). One that is **not tested** was to be decided by a",
+        "method that did not work here; one whose **definition changed after the answers** waits for",
+        "others. Their numbers decide nothing.",
         "",
         f"On what each was decided, with which models, facts and way of asking: {{download}}`{ALL}`. The",
         "rule, as it was written down: a paper's claim is decided on a real model, in the source with most",

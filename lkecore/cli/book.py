@@ -68,9 +68,6 @@ def build_page(name: str, params: Path | None, opened: bool, folder: Path | None
 @click.option("--shots", default=20, show_default=True, help="pairs that are shown")
 @click.option("--n-facts", default=100, show_default=True, help="asked of each relation, at most")
 @click.option("--compare", "other", help="a second model, asked the same")
-@click.option(
-    "--listed", default=0.0, help="rate of a list of known facts, such as 0.1; into listed.csv"
-)
 @click.option("--title", default="", help="of the page; default: What does this model know?")
 @click.option("--out", type=click.Path(path_type=Path), help="default: report.html in this folder")
 @RUNS
@@ -82,7 +79,6 @@ def report(
     shots: int,
     n_facts: int,
     other: str | None,
-    listed: float,
     title: str,
     out: Path | None,
     folder: Path | None,
@@ -96,7 +92,7 @@ def report(
     from lkecore.book import fork, single
     from lkecore.models import weights
     from lkecore.runs import design, forecast
-    from lkecore.runs.plan import finished, of_defaults
+    from lkecore.runs.plan import of_defaults
 
     complaints: list[str] = []
     size = {"n_shots": shots, "n_options": 100, "n_facts": n_facts, "take_fewer": True}
@@ -106,14 +102,12 @@ def report(
             weights.check_name(each)
     if other == model:
         complaints.append(f"--compare {other}: it is the model itself")
-    if not 0 <= listed < 1:
-        complaints.append(f"--listed {listed}: must be above 0 and below 1")
     with noted(complaints):  # what cannot be drawn is said before any run
         facts.draw(fact_set, [*relations], **size, seed=0)
     refuse(complaints)
     project = fork.find_project(Path())
     given = {"models": models, "fact_set": fact_set, "relations": [*relations]}
-    given |= {"n_shots": shots, "n_facts": n_facts, "listed_at": listed}
+    given |= {"n_shots": shots, "n_facts": n_facts}
     labels = {} if label is None else {model: label}
     plan = of_defaults(project, fork.find_notebook(project, "02_report"), given, labels)
     target = folder or project / "runs"
@@ -124,10 +118,6 @@ def report(
     page = single.render(plan, "02_report", target)
     write_whole(out := out or Path("report.html"), single.alone(page, title))
     say(out)
-    if listed:
-        own = finished(plan.rows[0], target)[1].with_name("listed.csv").read_text("utf-8")
-        write_whole(csv := out.with_name("listed.csv"), own)
-        say(csv)
 
 
 @click.command("results")

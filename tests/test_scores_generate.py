@@ -334,6 +334,17 @@ def test_a_stop_across_tokens_is_found_and_the_context_s_own_end_is_no_part_of_i
     assert (row.text, row.n_tokens, row.stopped) == ("yz", 2, False)
 
 
+def test_a_special_token_named_as_the_stop_ends_an_output_though_it_is_in_no_text():
+    tokenizer = fused(helpers.char_tokenizer())
+    net = chain(tokenizer, ids_of("abcef"))
+    tokenizer.add_special_tokens({"bos_token": "e"})
+    m = model(net, tokenizer=tokenizer)
+    [row] = ask(m, ["a"], stop="e", max_new_tokens=4).itertuples()
+    assert (row.text, row.n_tokens, row.stopped) == ("bc", 3, True)
+    [row] = ask(m, ["a"], stop=None, max_new_tokens=4).itertuples()
+    assert (row.text, row.n_tokens, row.stopped) == ("bcf", 4, False)
+
+
 @pytest.mark.parametrize("place", ["tokenizer", "generation config", "a list of them"])
 @pytest.mark.parametrize("said", ["e", "bcde"])
 def test_the_model_s_end_token_ends_an_output(place, said):

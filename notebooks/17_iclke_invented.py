@@ -144,10 +144,11 @@ means["village - sounding"] = means["village"] - means["sounding"]
 means["village - letters"] = means["village"] - means["letters"]
 means = means.rename_axis(columns="what").stack().rename("value").reset_index()
 means = means.assign(relation="country_of_city")
-alike = stats.estimate(
-    means, ["model", "what"], value="value", over="of", bounds=None
-)
-stats.table(alike, "what", "model", percent=True)
+alike = pd.DataFrame(columns=["model", "what", "estimate", "low", "high"])
+if len(means):  # there are villages of cities alone
+    how = {"value": "value", "over": "of", "bounds": None}
+    alike = stats.estimate(means, ["model", "what"], **how)
+stats.table(alike, "what", "model", percent=True) if len(alike) else "none"
 
 # %% [markdown]
 # **A list with an error rate.** The score of a fact or a decoy is its confidence in the object if that is its answer, else -1. A fact's $p$ is the share of
@@ -202,12 +203,15 @@ kept.groupby(["size", "decoys", "q"]).agg(["mean", "max"]).round(3)
 # and villages, get $p \le q$ in at most $q + 2 \sqrt{q (1 - q) / n}$ of cases.
 
 # %%
-each = {model: lists(of, rate) for model, of in own.groupby("model")}
-by_relation = pd.concat({model: of for model, (_, of) in each.items()})
-known = pd.concat([of for of, _ in each.values()])
-by_relation.droplevel(1).rename_axis("model").set_index(
-    "relation", append=True
-).round(2)
+each = {}
+if own["kind"].isin(["sounding", "letters"]).any():
+    each = {model: lists(of, rate) for model, of in own.groupby("model")}
+real = own[own["kind"] == "real"].assign(p=np.nan, q=np.nan, listed=False)
+known = pd.concat([of for of, _ in each.values()] or [real])
+by_relation = {
+    model: of.set_index("relation") for model, (_, of) in each.items()
+}
+pd.concat(by_relation).round(2) if each else "no fact has a decoy"
 
 # %% [markdown]
 # **Why is the list empty?** A stratum of $m$ decoys gives no $p$ below $1 / (1 + m)$. `least` is the smallest $p$ of a model's facts, `have` the number of facts
@@ -277,10 +281,11 @@ judged = answers.verdicts(tested)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
-shares = alike.set_index(["what", "model"])
-kinds_ = ["real", "sounding", "village"]
-each = {kind: shares.loc[[kind]].droplevel("what") for kind in kinds_}
-gap = shares.loc[["village - sounding"]].droplevel("what")
+each = {
+    kind: alike[alike["what"] == kind].set_index("model")
+    for kind in ("real", "sounding", "village", "village - sounding")
+}
+gap = each.pop("village - sounding")
 mean = kept.groupby(["size", "decoys", "q"])["false"].max()
 holds = {}
 if sources:
@@ -329,6 +334,14 @@ figures.findings(
 # - Decoys are only as good as their likeness: names of all letters of a relation are far easier to beat than real villages are.
 # - With decoys that are like unknown facts, a list of facts has an error rate that one can choose. Where nobody can check that they are, it is a list,
 #   and no certificate.
+#
+# One share again, by a plain mean over facts of the means of their decoys:
+
+# %%
+row = found.iloc[0]
+its = own[own["model"].eq(row["model"]) & own["kind"].eq(row["kind"])]
+its = its[its["relation"] == row["relation"]].groupby("of")["correct"].mean()
+assert abs(sum(its) / len(its) - row["estimate"]) < 1e-9
 
 # %% [markdown]
 # ## Try it

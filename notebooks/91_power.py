@@ -241,7 +241,7 @@ between = by_hand.mean().var() - (by_hand.var() / by_hand.size()).mean()
 n = 2
 while (t.ppf(0.975, n - 1) + t.ppf(0.8, n - 1)) * (between / n) ** 0.5 > detect:
     n += 1
-assert n == need
+assert n == parts["needed"][sources[0], estimator]
 
 # %% [markdown]
 # ## Try it

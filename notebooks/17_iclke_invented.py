@@ -216,6 +216,25 @@ by_relation = {
 pd.concat(by_relation).round(2) if each else "no fact has a decoy"
 
 # %% [markdown]
+# **Villages as unknown facts.** If decoys are as hard to guess as villages, a tenth of the villages has a $p$ of at most a tenth. By which decoys is that so? Share of
+# villages, intervals over cities:
+
+# %%
+nulls = []
+for kind in ["sounding", "letters"]:
+    for model, its in city.groupby("model"):
+        villages = its[its["kind"] == "village"]
+        some = its[its["kind"] == kind]
+        if len(villages) and len(some):
+            p = listed(villages, some, rate)["p"]
+            nulls.append(villages.assign(decoys=kind, value=p.le(rate)))
+if nulls:
+    how = {"value": "value", "over": "of"}
+    nulls = stats.estimate(pd.concat(nulls), ["model", "decoys"], **how)
+    nulls = stats.table(nulls, "model", "decoys", percent=True)
+nulls if len(nulls) else "there are no villages"
+
+# %% [markdown]
 # **Why is the list empty?** A stratum of $m$ decoys gives no $p$ below $1 / (1 + m)$. `least` is the smallest $p$ of a model's facts, `have` the number of facts
 # with it, and `need` the number that would have to have it for a list at this rate.
 

@@ -222,7 +222,7 @@ pd.concat(by_relation).round(2) if each else "no fact has a decoy"
 # %%
 nulls = []
 for kind in ["sounding", "letters"]:
-    for model, its in city.groupby("model"):
+    for _, its in city.groupby("model"):
         villages = its[its["kind"] == "village"]
         some = its[its["kind"] == kind]
         if len(villages) and len(some):

@@ -235,8 +235,9 @@ def test_other_questions_are_refused_with_how_many_met(tmp_path):
     )  # all of the first, and it is less than half of them
     with pytest.raises(BadInput, match="^4 of 4 and 9 questions meet"):
         paired.met(read(str(one)), read(str(more)))
-    same = scored(tmp_path / "three", "++-+", estimator="template-1")
-    way = read(str(scored(tmp_path / "four", "++-+", estimator="iclke-space")))
+    same = scored(tmp_path / "three", "++-+", estimator="template-1", relation="r")
+    way = scored(tmp_path / "four", "++-+", estimator="iclke-space", relation="r")
+    way = read(str(way))
     assert len(paired.met(read(str(same)), way)[0]) == 4
     with pytest.raises(BadInput, match="^1 of 4 facts have other options .*, the first .*, 2$"):
         paired.met(way.assign(options=way["options"].mask(way["fact"] == 2, "x")), read(str(same)))

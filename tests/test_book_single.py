@@ -184,7 +184,7 @@ def test_a_report_is_one_file_that_says_what_its_run_found(report):
     own = found[found["estimator"] == chosen]
     said = " ".join(soup.select_one("p strong").get_text().split())
     assert said.startswith(
-        f"Of 8 facts <i>Mine</i> finds {own['correct'].mean():.0%} in the better"
+        f"Of 8 facts <i>Mine</i> finds {100 * own['correct'].mean():.0f} % in the better"
     )
     wrong = pd.read_parquet(run / "wrong.parquet")
     assert len(wrong) == min(5, (~own["correct"]).sum()) and {*wrong["relation"]} == {"my"}

@@ -210,7 +210,10 @@ def test_the_curve_of_the_run_has_the_mean_over_draws_of_the_scores_in_the_runs(
         (r["asked"].removeprefix("random toy model, "), int(r["n_shots"])): r["estimate"]
         for r in rows
     }
-    expected = {key: pytest.approx(mean(by_draw(right, *key)), abs=1e-12) for key in POINTS}
+    expected = {
+        (figures.called(way), n): pytest.approx(mean(by_draw(right, way, n)), abs=1e-12)
+        for way, n in POINTS
+    }
     assert {key: float(value) for key, value in found.items()} == expected
 
 

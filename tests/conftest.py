@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,22 @@ def lkecore_cache(tmp_path_factory, shared):
         del os.environ["LKECORE_CACHE"]
     else:
         os.environ["LKECORE_CACHE"] = before
+
+
+@pytest.fixture
+def lke(monkeypatch, capsys):
+    """Call the command as the shell does; gives (exit code, standard output, standard error)."""
+
+    from lkecore.cli import main
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["lke", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            main.main()
+        out, err = capsys.readouterr()
+        return caught.value.code or 0, out, err
+
+    return call
 
 
 def pytest_collection_finish():

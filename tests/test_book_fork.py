@@ -13,7 +13,6 @@ import nbformat
 import pytest
 
 from lkecore.book import fork
-from lkecore.cli import main
 from lkecore.errors import BadInput
 
 TOP = Path(__file__).resolve().parent.parent
@@ -387,20 +386,6 @@ def test_a_read_only_file_stays_as_it_is(small, monkeypatch):
     with pytest.raises(BadInput, match=r"book.yaml: not written \(read-only\)"):
         fork.new(small, "19_two_words", "10_heat")
     assert content(small) == before
-
-
-@pytest.fixture
-def lke(monkeypatch, capsys):
-    """Call the command as the shell does; gives (exit code, standard output, standard error)."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["lke", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            main.main()
-        out, err = capsys.readouterr()
-        return caught.value.code or 0, out, err
-
-    return call
 
 
 def test_lke_new_finds_the_project_above_and_prints_what_it_wrote(small, lke, monkeypatch):

@@ -50,21 +50,13 @@ def capital(tmp_path):
 
 
 @pytest.fixture
-def lke(monkeypatch, capsys):
-    """Call the command as the shell does; gives (exit code, standard output, standard error)."""
+def lke(lke, monkeypatch):
+    """The command of all tests, with an environment as before it."""
     # The command may set them. Set and deleted, so that they are deleted again after the test.
     for name in ("LKE_MODELS_LOCK", "PYTHONIOENCODING"):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["lke", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            main.main()
-        out, err = capsys.readouterr()
-        return caught.value.code or 0, out, err
-
-    return call
+    return lke
 
 
 @pytest.fixture

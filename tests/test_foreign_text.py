@@ -25,7 +25,6 @@ from own import PAGES, notebook, profiles, without_a_look
 from lkecore import answers, figures, models, progress, prompts
 from lkecore.answers import words
 from lkecore.book import build, foreign
-from lkecore.cli import main
 from lkecore.errors import BadInput, visible
 from lkecore.models import embedded
 from lkecore.runs import grid, plan, yamlfile
@@ -484,19 +483,6 @@ def obeyed(sign: str) -> bool:
 def orders(text: str) -> list[str]:
     """What a terminal would obey in some output, but for the ends of its lines."""
     return [sign for sign in text if obeyed(sign) and sign != "\n"]
-
-
-@pytest.fixture
-def lke(monkeypatch, capsys):
-    """The command; gives (exit code, standard output, standard error)."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["lke", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            main.main()
-        return caught.value.code or 0, *capsys.readouterr()
-
-    return call
 
 
 @pytest.fixture

@@ -145,7 +145,7 @@ def test_a_plan_says_what_it_can_show(monkeypatch):
         "from_cache": 200_000,
     }  # test_runs_forecast has how they are counted
     monkeypatch.setattr(forecast, "cost", lambda *_: cost)
-    monkeypatch.setattr(design.catalogue, "n_parameters", lambda _: 3e8)
+    monkeypatch.setattr(forecast.catalogue, "n_parameters", lambda _: 3e8)
     done = CliRunner().invoke(lke, ["power", "--facts", "atlas", "--n-facts", "25"])
     [line] = [line for line in done.output.split("\n") if "15 relations, 25 facts each" in line]
     for gap in design.pilots().values():

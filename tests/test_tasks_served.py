@@ -4,7 +4,6 @@ import json
 import math
 import os
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from helpers import prompt
 from test_scores_tree import JOBS
 
 from lkecore import answers, runs
-from lkecore.cli import main
 from lkecore.errors import BadInput
 from lkecore.models import open_model, served
 from lkecore.runs import labels
@@ -59,20 +57,6 @@ def model(folder):
     ):
         at.setenv("LKE_SERVER", first.address)
         return open_model(f"served:{folder}")
-
-
-@pytest.fixture
-def lke(monkeypatch, capsys):
-    """Call the command as the shell does; gives (exit code, standard output, standard error)."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["lke", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            main.main()
-        out, err = capsys.readouterr()
-        return caught.value.code or 0, out, err
-
-    return call
 
 
 def opened(folder):

@@ -7,7 +7,7 @@ subjects with the same object, or keep what hints at the object. Otherwise it is
 import functools
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -53,11 +53,10 @@ def decoys(drawn: Drawn, kind: str, per_fact: int, seed: int) -> tuple[Drawn, di
         raise BadInput(f"relation {relation.name}: no subject has a letter to make a name of")
     taken = {fold(f.subject) for f in relation.facts} | {fold(f.object) for f in relation.facts}
     make = {"sounding": _sounding, "letters": _lettered, "halves": _halves, "village": _village}
-    makers: dict[str, Callable[[np.random.Generator], str | None] | str] = {}
     made, options, why = [], [], {}
     for fact, offered in zip(drawn.facts, drawn.options, strict=True):
         rng = np.random.default_rng([seed, *f"{kind} {fact.id}".encode()])
-        maker = makers[fact.id] = make[kind](fact, relation)
+        maker = make[kind](fact, relation)
         names: list[str] = []
         if not isinstance(maker, str):
             for _ in range(TRIES):

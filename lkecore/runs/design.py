@@ -10,9 +10,9 @@ import pandas as pd
 from lkecore import facts
 from lkecore.answers import paired, sides
 from lkecore.errors import BadInput
-from lkecore.models import catalogue
+from lkecore.runs import forecast
 from lkecore.runs.plan import Plan, Row
-from lkecore.runs.record import Job, models_of
+from lkecore.runs.record import Job
 from lkecore.stats import power
 
 PILOT = "10_iclke_relations"  # in results/
@@ -75,11 +75,8 @@ def minutes(job: Job, cost: dict[str, Any]) -> float:
 
     ``cost`` is what :func:`lkecore.runs.forecast.cost` says of it.
     """
-    sizes = [catalogue.n_parameters(name) for name in models_of(job.effective)]
-    if not sizes or None in sizes:
-        return 0.0
     tokens = (cost["tokens"] or 0) - (cost["from_cache"] or 0)
-    return 2 * sum(sizes) / len(sizes) * tokens / SLOW / 60
+    return forecast.seconds(job, tokens, SLOW) / 60
 
 
 def table(

@@ -66,13 +66,16 @@ def cost(each: runs.Job, target: Path) -> dict[str, Any]:
     total, saved, said = expected_tokens(each, absent)
     if said == ITS_OWN:
         return row | {"remark": f"tokens not counted: {said} of {', '.join(absent)}, to be fetched"}
-    if CONTINUED in said and (
-        sizes := [catalogue.n_parameters(m) for m in runs.models_of(each.effective)]
-    ):
-        hours = 0 if None in sizes else 2 * sum(sizes) / len(sizes) * (total or 0) / FAST / 3600
-        said += f", {hours:.1f} hours at {FAST:.0e} operations a second" if hours else ""
+    if CONTINUED in said and (hours := seconds(each, total or 0, FAST) / 3600):
+        said += f", {hours:.1f} hours at {FAST:.0e} operations a second"
     remark = "; ".join(part for part in (said, remark) if part)
     return row | {"tokens": total, "from_cache": saved, "remark": remark}
+
+
+def seconds(each: runs.Job, tokens: int, speed: float) -> float:
+    """How long so many tokens take at ``speed`` operations a second; 0 if a model's size is unknown."""
+    sizes = [catalogue.n_parameters(m) for m in runs.models_of(each.effective)]
+    return 0.0 if not sizes or None in sizes else 2 * sum(sizes) / len(sizes) * tokens / speed
 
 
 def _largest(each: runs.Job) -> int | None:

@@ -96,10 +96,11 @@ answers.columns(found)
 pairs = found[found["estimator"].isin(estimators)]
 table = stats.estimate(pairs, ["estimator"])
 rule = cues[["relation", "fact"]].assign(correct=cues[best_rule])
-rule["estimator"] = f"rule: {best_rule}"
+rule["estimator"] = best_rule
 table = pd.concat([table, stats.estimate(rule, ["estimator"])])
 table["accuracy"] = table.apply(stats.said, axis=1)
-table["chosen"] = table["estimator"].isin([best, rule["estimator"].iloc[0]])
+table["chosen"] = table["estimator"].isin([best, best_rule])
+table["estimator"] = table["estimator"].map(figures.called)
 table[["estimator", "accuracy", "chosen"]]
 
 # %% [markdown]
@@ -109,7 +110,8 @@ table[["estimator", "accuracy", "chosen"]]
 share = pairs.pivot_table("correct", "relation", "estimator")
 of_rule = rule.groupby("relation")["correct"].mean()
 by_relation = share.join(of_rule.rename(best_rule))
-by_relation.sort_values(estimators[-1], ascending=False).round(2)
+by_relation = by_relation.sort_values(estimators[-1], ascending=False)
+by_relation.rename(columns=figures.called).round(2)
 
 # %% [markdown]
 # **Is it right when it is sure?** All answers in the better format, from the least sure to the surest, in equal parts: `confidence` is the mean of
@@ -180,7 +182,8 @@ beside
 # %% tags=["hide-input"]
 rows = stats.estimate(pairs, ["relation", "estimator"], over="share")
 of_rule = of_rule.rename("estimate").reset_index()
-rows = pd.concat([rows, of_rule.assign(estimator=f"rule: {best_rule}")])
+rows = pd.concat([rows, of_rule.assign(estimator=best_rule)])
+rows["estimator"] = rows["estimator"].map(figures.called)
 order = by_relation[best].sort_values(ascending=False).index
 rows = rows.set_index("relation").loc[order].reset_index()
 grid = figures.marks(

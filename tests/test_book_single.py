@@ -217,3 +217,16 @@ def test_what_cannot_be_reported_on_is_refused_in_one_line(
     assert ended.value.code == 2
     [line] = capsys.readouterr().err.splitlines()
     assert says in line
+
+
+def test_what_a_style_would_fetch_is_taken_out_whole(tmp_path):
+    """An address in quotes may hold brackets: what was left of it undid all that followed."""
+    style = (
+        """@import url("x.css"); a {mask: url("data:,<g transform='rotate(9)'/>")} b {c: url(d)}"""
+    )
+    (tmp_path / "a.css").write_text(f"{style} e {{f: g}}")
+    page = tmp_path / "page.html"
+    page.write_text(
+        '<title>t</title><link rel="stylesheet" href="a.css"><article><h1>t</h1></article>'
+    )
+    assert "<style> a {mask: } b {c: } e {f: g} " in single.alone(page)

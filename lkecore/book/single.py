@@ -22,6 +22,8 @@ BESIDE = ("glossary", "references")
 # Links to the pages that are not there. One to an equation has no name by which Sphinx would leave it out.
 SUPPRESSED = ["myst.xref_missing", "ref.doc", "ref.numref", "ref.page", "ref.ref", "ref.term"]
 LOOK = "body {max-width: 60rem; margin: 2rem auto} td, th {padding: 0.1rem 0.7rem}"
+# What a style would fetch. A quoted address may have brackets: half of it left would undo all that follows.
+FETCHED = re.compile(r"""@import[^;]+;|url\((?:"[^"]*"|'[^']*'|[^)]*)\)""")
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -127,9 +129,7 @@ def alone(page: Path, title: str = "") -> str:
     for link in soup.select('link[rel="stylesheet"][href]'):
         style = page.parent / link["href"].partition("?")[0]
         if style.is_file():
-            styles.append(
-                re.sub(r"@import[^;]+;|url\([^)]*\)", "", style.read_text(encoding="utf-8"))
-            )
+            styles.append(FETCHED.sub("", style.read_text(encoding="utf-8")))
     article = soup.select_one("article")
     if title:
         soup.title.string = article.select_one("h1").string = title

@@ -65,7 +65,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(PY) -m pip install -q --no-compile -c constraints.txt $(TORCH_FROM) torch
 	@echo "[3/3] installing lkecore and what it needs (a minute or two)"
 	@$(PY) -m pip install -q --no-compile -c constraints.txt -e '.[dev]'
-	@PYDEVD_DISABLE_FILE_VALIDATION=1 $(PY) -c 'import lkecore.runs.imported' # without its word on debuggers
+	@PYDEVD_DISABLE_FILE_VALIDATION=1 $(PY) -c 'import lkecore.runs.preload' # without its word on debuggers
 	@touch $@
 
 book: params/$(PROFILE).yaml $(READY)

@@ -24,13 +24,13 @@ from lkecore.models import catalogue
 from lkecore.models.model import Model, template
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import passes
+from lkecore.scores.attention_paths import way
 from lkecore.scores.batches import token_logprobs
 from lkecore.scores.expected import expected_tokens
 from lkecore.scores.tokens import encode
 from lkecore.scores.tree import option_logprobs, tree_of
 from lkecore.scores.trie import Tree
 from lkecore.scores.walk import walk
-from lkecore.scores.ways import way
 
 LARGE = (
     "country_of_city",

@@ -16,11 +16,11 @@ from typing import Any
 from lkecore.errors import BadInput, visible
 from lkecore.models.loading import check_alike, shares_one_head
 from lkecore.progress import say, tell
+from lkecore.scores.attention_paths import way
 from lkecore.scores.batches import token_logprobs
 from lkecore.scores.passes import bound_of, memory_of
 from lkecore.scores.trie import Tree
 from lkecore.scores.walk import walk
-from lkecore.scores.ways import way
 
 try:
     from lm_eval.models.huggingface import HFLM

@@ -83,7 +83,7 @@ print(f"We ask: {chosen.label}, {fact.subject!r}. True: {fact.object!r}")
 
 # %%
 spare = [f for f in train if f.subject != subject]
-shown = facts.draw_shots(spare, n_shots, seed, take_fewer=True)
+shown = facts.draw_shots(spare, n_shots, seed, allow_fewer=True)
 n_options = min(n_options, facts.max_options(chosen))
 options = facts.draw_options([fact], chosen.objects, n_options, seed)[0]
 print(options)
@@ -190,7 +190,7 @@ asked = facts.draw_facts(
 drawn = facts.draw_options(asked, chosen.objects, n_options, seed)
 questions = prompts.many_shot(shown, asked, drawn, **separators)
 more = option_logprobs(lm, questions)
-runs.keep(more.frame, "scores.parquet")
+runs.save(more.frame, "scores.parquet")
 many = iclke.to_arrays(more.frame)
 right = iclke.correct(many.logprob, many.gold)
 accuracy = stats.estimate(pd.DataFrame({"correct": right}), over="share")
@@ -200,7 +200,7 @@ by_rule = [
     for i, (fact, offered) in enumerate(zip(asked, drawn, strict=True))
 ]
 print(
-    f"{right.sum()} of {len(right)} right: accuracy {stats.said(accuracy.iloc[0])}",
+    f"{right.sum()} of {len(right)} right: accuracy {stats.format_estimate(accuracy.iloc[0])}",
     end="",
 )
 print(f", chance {chance:.2f}, rule {np.mean(by_rule):.2f}")
@@ -212,8 +212,8 @@ holds = {
     "hesitates": np.sort(confidence)[-2] > 0.1,
 }
 figures.sentence(holds)
-figures.findings(
-    name_model=figures.called(lm.name),
+figures.glue_values(
+    name_model=figures.display_name(lm.name),
     name_found=predicted,
     name_subject=fact.subject,
     sure=confidence.max(),
@@ -238,7 +238,7 @@ ax.set(xlabel="confidence (share of the options' probability)", ylabel="")
 ax.set(xlim=(0, 1))
 ax.legend(title=None)
 columns = ["option", "true", "n_tokens", "logprob", "confidence"]
-figures.place(fig, "fig-quickstart", bars[columns])
+figures.glue_figure(fig, "fig-quickstart", bars[columns])
 
 # %% [markdown]
 # ## Paper and ours
@@ -285,7 +285,7 @@ few = iclke.to_arrays(option_logprobs(lm, bare).frame)
 alone = iclke.correct(few.logprob, few.gold)
 without = stats.estimate(pd.DataFrame({"correct": alone}), over="share")
 print(
-    f"no shots: {stats.said(without.iloc[0])}, {n_shots} shots: {stats.said(accuracy.iloc[0])}"
+    f"no shots: {stats.format_estimate(without.iloc[0])}, {n_shots} shots: {stats.format_estimate(accuracy.iloc[0])}"
 )
 
 # %% [markdown]

@@ -84,7 +84,7 @@ for name, n in {"n_facts": n_facts, "n_plain": n_plain}.items():
         raise BadInput(f"{name} {n}: must be 1 to {max(facts_tried)}")
 asked = facts.draw_facts(among, max(facts_tried), seed)
 pairs = [fact for fact in train if fact.subject not in pictured]
-shown = facts.draw_shots(pairs, n_shots, seed, take_fewer=True)
+shown = facts.draw_shots(pairs, n_shots, seed, allow_fewer=True)
 there = facts.max_options(chosen)
 options_tried = sorted({min(n, there) for n in options_tried})
 print(f"{chosen.label}: {len(shown)} pairs shown, {len(asked)} facts asked")
@@ -152,7 +152,7 @@ mask = pd.DataFrame(sees, columns=range(1, len(inner) + 1)).replace("", "·")
 mask.insert(
     0, "token", lm.tokenizer.batch_decode([[tree.token[i]] for i in inner])
 )
-answers.words(mask)
+answers.html_table(mask)
 
 # %% [markdown]
 # A large tree goes through in several packs. The pairs then stay in the {term}`key-value cache`, and every pack uses them. Not every architecture accepts
@@ -178,7 +178,7 @@ for (n, k), block in blocks.items():
     distinct = sum(1 for below in tree.kids[1:] if below)
     done = scored[n, k]
     rows.append([n, k, plain, distinct, done.tokens_forwarded, done.seconds])
-runs.keep(scored[n_facts, most].frame, "scores.parquet")
+runs.save(scored[n_facts, most].frame, "scores.parquet")
 
 encoded = encode(lm.tokenizer, blocks[max(facts_tried), most], front=lm.front)
 timed = [
@@ -194,7 +194,7 @@ names = ["facts", "options", "one by one", "distinct", "ours", "ours, seconds"]
 costs = pd.DataFrame(rows, columns=names)
 costs["one by one, seconds"] = costs["one by one"] * per_token
 costs["times"] = costs["one by one"] / costs["ours"]
-answers.words(costs, digits=1)
+answers.html_table(costs, digits=1)
 
 # %% [markdown]
 # Look at `times`, how often one by one would compute the same thing. It can be larger than the number of options, because different facts also share the pairs.
@@ -244,7 +244,7 @@ holds = {
     "ten questions, a hundred options": (n_facts, most) == (10, 100),
 }
 figures.sentence(holds)
-figures.findings(
+figures.glue_values(
     plain=lead["one by one"],
     ours=lead["ours"],
     exact=np.format_float_positional(largest, precision=1, fractional=False),
@@ -286,7 +286,7 @@ for (unit, what), ax in grid.axes_dict.items():
     ax.set(xlabel=what, ylabel=unit)
 look = {"ncols": 2, "title": "", "bbox_to_anchor": (0.5, 1.05)}
 sns.move_legend(grid, "upper center", **look)
-figures.place(grid.figure, "fig-scorer-growth", growth)
+figures.glue_figure(grid.figure, "fig-scorer-growth", growth)
 
 # %% [markdown]
 # ## Paper and ours
@@ -332,7 +332,7 @@ rows = [
     for sign in ["~" if row["factor"] > 1 else ""]
 ]
 look = {"largest difference": "{:.0e}"}
-answers.words(pd.DataFrame(rows), digits=look, missing="")
+answers.html_table(pd.DataFrame(rows), digits=look, missing="")
 
 # %% [markdown]
 # `~` marks an extrapolation from a part of the work, by its tokens. `tokens` include padding.

@@ -47,12 +47,12 @@ figures.style()
 
 # %%
 size = {"n_shots": n_shots, "n_options": n_options, "n_facts": n_facts}
-how = {"take_fewer": True, "seed": seed}
+how = {"allow_fewer": True, "seed": seed}
 sample = facts.draw(fact_set, relations, **size, **how)
 spare = {**size, "n_facts": n_choice, "part": "choice"}
 spare = facts.draw(fact_set, relations, **spare, **how, leave_out=True)
 print(facts.fewer(sample, **size))
-answers.words(facts.overview(sample, n_options=n_options, n_facts=n_facts))
+answers.html_table(facts.overview(sample, n_options=n_options, n_facts=n_facts))
 
 # %% [markdown]
 # ## Prompts
@@ -98,9 +98,9 @@ table = stats.estimate(pairs, ["estimator"])
 rule = cues[["relation", "fact"]].assign(correct=cues[best_rule])
 rule["estimator"] = best_rule
 table = pd.concat([table, stats.estimate(rule, ["estimator"])])
-table["accuracy"] = table.apply(stats.said, axis=1)
+table["accuracy"] = table.apply(stats.format_estimate, axis=1)
 table["chosen"] = table["estimator"].isin([best, best_rule])
-table["estimator"] = table["estimator"].map(figures.called)
+table["estimator"] = table["estimator"].map(figures.display_name)
 table[["estimator", "accuracy", "chosen"]]
 
 # %% [markdown]
@@ -111,7 +111,7 @@ share = pairs.pivot_table("correct", "relation", "estimator")
 of_rule = rule.groupby("relation")["correct"].mean()
 by_relation = share.join(of_rule.rename(best_rule))
 by_relation = by_relation.sort_values(estimators[-1], ascending=False)
-by_relation.rename(columns=figures.called).round(2)
+by_relation.rename(columns=figures.display_name).round(2)
 
 # %% [markdown]
 # **Is it right when it is sure?** All answers in the better format, from the least sure to the surest, in equal parts: `confidence` is the mean of
@@ -157,7 +157,7 @@ def shown():
 
 
 said = answers.once(shown, "wrong.parquet")
-answers.words(said) if len(missed) else "nothing is missed"
+answers.html_table(said) if len(missed) else "nothing is missed"
 
 # %% [markdown]
 # **Beside another model.** The same facts in the same format, if there is one to compare it with: accuracy of both, their difference with its interval, and the least difference that these facts
@@ -168,10 +168,10 @@ beside = "there is no other model"
 if other:
     two = every[every["estimator"] == best]
     two = [two[two["model"] == name] for name in (model, *other)]
-    beside = paired.table([(*two, *map(figures.called, models))])
+    beside = paired.table([(*two, *map(figures.display_name, models))])
     print(beside.loc[0, "in_words"])
     beside = beside.drop(columns="in_words").T.rename(columns={0: ""})
-    beside = answers.words(beside.rename_axis("of both").reset_index())
+    beside = answers.html_table(beside.rename_axis("of both").reset_index())
 beside
 
 # %% [markdown]
@@ -183,7 +183,7 @@ beside
 rows = stats.estimate(pairs, ["relation", "estimator"], over="share")
 of_rule = of_rule.rename("estimate").reset_index()
 rows = pd.concat([rows, of_rule.assign(estimator=best_rule)])
-rows["estimator"] = rows["estimator"].map(figures.called)
+rows["estimator"] = rows["estimator"].map(figures.display_name)
 order = by_relation[best].sort_values(ascending=False).index
 rows = rows.set_index("relation").loc[order].reset_index()
 grid = figures.marks(
@@ -194,14 +194,14 @@ grid = figures.marks(
     height=0.6 + 0.45 * len(order),
     aspect=8 / (0.6 + 0.45 * len(order)),
 )
-figures.place(grid.figure, "fig-report-relations", rows)
+figures.glue_figure(grid.figure, "fig-report-relations", rows)
 
 # %% tags=["hide-input", "page-only"]
 by_hand = own.groupby("relation")["correct"].mean().mean()
 assert abs(by_hand - share[best].mean()) < 1e-9, "the headline, again"
 figures.sentence({"the better of two formats": len(estimators) == 2})
-figures.findings(
-    name_model=figures.called(model),
+figures.glue_values(
+    name_model=figures.display_name(model),
     asked=f"{len(own):,} facts",
     best=share[best].mean(),
     rule=of_rule["estimate"].mean(),

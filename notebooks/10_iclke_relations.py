@@ -64,10 +64,10 @@ figures.style()
 # %% covers=["IC-D2", "IC-D3"] needs={"IC-D2": {"fact_set": "T-Rex-MC"}}
 n_shots = prompts.pairs_shown(estimators, n_shots)
 size = {"n_options": n_options, "n_shots": n_shots}
-drawn = {**size, "take_fewer": True, "seed": seed}
+drawn = {**size, "allow_fewer": True, "seed": seed}
 sample = facts.draw(fact_set, relations, n_facts=n_facts, **drawn)
 print(facts.fewer(sample, **size, n_facts=n_facts))
-answers.words(facts.overview(sample, n_options=n_options, n_facts=n_facts))
+answers.html_table(facts.overview(sample, n_options=n_options, n_facts=n_facts))
 
 # %% [markdown]
 # Two facts of each of the first relations, with their first options. The right object is one of the options, at a random place.
@@ -169,8 +169,8 @@ who = ["source", "model"]
 accuracy = stats.estimate(found, [*who, "format"])
 gain = stats.compare(found, "format", NEW, OLD, by=who)
 both = pd.concat([accuracy, gain.assign(format="gain")])
-runs.keep(both, "over-relations.csv")
-stats.table(both, who, "format").rename(figures.called)
+runs.save(both, "over-relations.csv")
+stats.table(both, who, "format").rename(figures.display_name)
 
 # %% [markdown]
 # **How much of it is knowledge?** Four {term}`rules <rule>` know nothing. They choose the option that shares words with the subject;
@@ -180,7 +180,9 @@ stats.table(both, who, "format").rename(figures.called)
 of_rules = cues.groupby(["source", "relation"])[list(rules.RULES)].mean()
 of_set = of_rules.groupby("source").mean()
 best_rule = of_set.idxmax(axis=1)
-best_rule.map(figures.called).rename(figures.called).to_frame("best rule")
+best_rule.map(figures.display_name).rename(figures.display_name).to_frame(
+    "best rule"
+)
 
 # %% [markdown]
 # A fact has a {term}`cue` if its object shares a word with the subject or is the one that the pairs show most often. We add to each answer in the
@@ -208,8 +210,8 @@ parts = {
 if len(plain):
     parts["no_cue"] = stats.estimate(plain, who)
 parts = pd.concat(parts, names=["part"]).reset_index("part")
-runs.keep(parts, "above-rules.csv")
-stats.table(parts, who, "part").rename(figures.called)
+runs.save(parts, "above-rules.csv")
+stats.table(parts, who, "part").rename(figures.display_name)
 
 # %% [markdown]
 # **Other pairs, other facts.** Each draw of pairs makes another prompt. `min` and `max` are the accuracies of the worst and the
@@ -225,7 +227,7 @@ draws = each.agg(["min", "max"], axis=1)
 each = behind.agg(["min", "max"], axis=1).groupby([*cell, "relation"]).mean()
 draws[["in_all", "in_any"]] = each.groupby(cell).mean()
 draws["facts"] = behind.groupby(cell).size()
-draws.round(2).rename(figures.called)
+draws.round(2).rename(figures.display_name)
 
 # %% [markdown]
 # All relations of the paper's Table 8: the mean over its 35 models, and our accuracies in its format. NaN: a set of facts lacks
@@ -241,7 +243,9 @@ sets = [*ours_8.columns]
 ours_8.columns = [" ".join(column) for column in ours_8]
 table_8 = papers.table("iclke_table8_relations").set_index("relation")
 table_8 = table_8[["average_accuracy"]].join(ours_8)
-people = {" ".join(pair): ", ".join(map(figures.called, pair)) for pair in sets}
+people = {
+    " ".join(pair): ", ".join(map(figures.display_name, pair)) for pair in sets
+}
 table_8.round(2).rename(columns=people)
 
 # %% [markdown]
@@ -267,8 +271,8 @@ same.agg(["mean", "count"]).T.round(2).rename(people)
 # ```
 
 # %% tags=["hide-input"]
-shown = accuracy.assign(facts=accuracy["source"].map(figures.called))
-shown["model"] = shown["model"].map(figures.called)
+shown = accuracy.assign(facts=accuracy["source"].map(figures.display_name))
+shown["model"] = shown["model"].map(figures.display_name)
 look = {"x": "format", "hue": "model", "panel": "facts"}
 look["label"] = "accuracy"
 grid = figures.marks(shown, **look, wrap=2, height=2.7, aspect=1.3)
@@ -277,15 +281,15 @@ if len(grid.axes) > 2 and len(grid.axes) % 2:  # the last place is empty
     legend.set_loc("center")
     legend.set_bbox_to_anchor((0.75, 0.2), grid.figure.transFigure)
 for name, y in of_set.max(axis=1).items():
-    grid.axes_dict[figures.called(name)].axhline(y, color="black", ls=":")
-figures.place(grid.figure, "fig-iclke-relations", shown)
+    grid.axes_dict[figures.display_name(name)].axhline(y, color="black", ls=":")
+figures.glue_figure(grid.figure, "fig-iclke-relations", shown)
 
 # %% covers=["IC-F5"] needs={"IC-F5": {"models": 2}} shows=["run", "shipped"] tags=["hide-input"]
 asked = "trex" if "trex" in sources else found["source"].iloc[0]
 heat = found[found["source"] == asked]
 heat = heat.pivot_table("correct", "relation", ["model", "format"])
 heat = heat.reindex(columns=[OLD, NEW], level="format")
-heat.columns = [f"{figures.called(m)}\n{way}" for m, way in heat]
+heat.columns = [f"{figures.display_name(m)}\n{way}" for m, way in heat]
 heat = heat.loc[heat.mean(axis=1).sort_values(ascending=False).index]
 rows, columns = (heat.mean(axis=axis).std() for axis in (1, 0))
 heat.insert(0, "best rule,\nno model", of_rules.loc[asked][best_rule[asked]])
@@ -293,8 +297,8 @@ heat = heat.rename(index=papers.property_names())
 fig, ax = plt.subplots(figsize=(7, 2 + 0.2 * len(heat)), layout="constrained")
 bar = {"label": "accuracy"}
 sns.heatmap(heat, ax=ax, vmin=0, vmax=1, cmap="Blues", cbar_kws=bar)
-ax.set(xlabel="", ylabel="", title=figures.called(asked))
-figures.place(fig, "fig-iclke-heat", heat.reset_index())
+ax.set(xlabel="", ylabel="", title=figures.display_name(asked))
+figures.glue_figure(fig, "fig-iclke-heat", heat.reset_index())
 
 # %% [markdown]
 # ## Paper and ours
@@ -308,7 +312,9 @@ margin = paper_format.groupby([*who, "relation"])["correct"].mean()
 margin = margin.unstack("model").sub(of_rules.max(axis=1), axis=0).stack()
 beats = (margin.dropna() > 0).groupby(who).sum()
 source, model = beats.idxmax()
-beats.unstack().rename(figures.called).rename(columns=figures.called)
+beats.unstack().rename(figures.display_name).rename(
+    columns=figures.display_name
+)
 
 # %% [markdown]
 # How much relations differ is the standard deviation of their accuracies. We compare it with 0.1665, the smallest in the paper's
@@ -328,7 +334,7 @@ if one["relation"].nunique() > 1:  # one relation has no spread
     tested["IC-relations-differ"] = stats.interval(resampled.std(axis=1))
 on = {} if sources else {"decided_on": source, "model": model}
 verdicts = answers.verdicts({k: f.assign(**on) for k, f in tested.items()})
-answers.words(verdicts)
+answers.html_table(verdicts)
 
 # %% [markdown]
 # For other models and sets see `above`. If it is not above 0, the claim on relations says little: a model that knows little in every relation
@@ -344,13 +350,13 @@ holds = {
     "rows differ more than columns": rows > columns,
 }
 figures.sentence(holds)
-figures.findings(
+figures.glue_values(
     least=100 * gain["estimate"].min(),
     most=100 * gain["estimate"].max(),
     known=old[main, model],
     guessed=of_set.loc[main].max(),
-    name_model=figures.called(model),
-    name_set=figures.called(main if sources else fact_set),
+    name_model=figures.display_name(model),
+    name_set=figures.display_name(main if sources else fact_set),
     clear=f"{(gain['low'] > 0).sum()} of {len(gain)}",
 )
 
@@ -360,7 +366,7 @@ figures.findings(
 
 # %% tags=["hide-output", "page-only"]
 some = questions[estimators[-1], [*sample][0]]
-answers.words(answers.likeliest(models[0], some, dtype=dtype))
+answers.html_table(answers.likeliest(models[0], some, dtype=dtype))
 
 # %% [markdown]
 # Our numbers are often far from the paper's, for several reasons, none of them small. SmolLM2 is tuned for instructions, stored in
@@ -403,7 +409,7 @@ known = known[["correct", "rule_correct"]].mean().sort_values("correct")
 known = known.rename(index=papers.property_names()).groupby(who)
 three = pd.concat([known.tail(3), known.head(3)])
 three = three.sort_index(level=who, sort_remaining=False).round(2)
-three.rename(figures.called)
+three.rename(figures.display_name)
 
 # %% [markdown]
 # If `rule_correct` is near `correct`, the model may only have copied a word, or may have seen which objects are common.

@@ -127,10 +127,10 @@ here = every[every["relation"].isin(relations)]
 paper = every[every["estimator"] == estimators[0]]
 found = paper[paper["source"] == main]
 others = paper[paper["source"].ne(main) & ~paper.index.isin(here.index)]
-answers.words(found.head())
+answers.html_table(found.head())
 
 # %% tags=["hide-output"]
-answers.words(answers.columns(found))
+answers.html_table(answers.columns(found))
 
 # %% [markdown]
 # ## Answers
@@ -146,8 +146,8 @@ rule = by_rule[by_rule["source"] == main].groupby(["n_shots", "relation"])
 rule = rule[list(rules.RULES)].mean().groupby("n_shots").mean()
 rule = rule[rule.mean().idxmax()]  # the best of the four
 table = stats.table(curve, "n_shots", "model")
-table = table.rename(columns=figures.called)
-table.assign(**{figures.called(rule.name): rule.round(2)})
+table = table.rename(columns=figures.display_name)
+table.assign(**{figures.display_name(rule.name): rule.round(2)})
 
 # %% [markdown]
 # Two numbers describe a curve: the *rise*, from the fewest pairs to the most, on the same facts; and the *share* of the final accuracy that
@@ -174,7 +174,7 @@ share = pd.DataFrame(share).T
 both = rise.merge(
     share, left_on="model", right_index=True, suffixes=("", ", share")
 )
-both.assign(model=both["model"].map(figures.called))
+both.assign(model=both["model"].map(figures.display_name))
 
 # %% [markdown]
 # **Does it matter which ones?** The standard deviation of the accuracy over draws of pairs, in each relation, says how far the
@@ -189,7 +189,7 @@ if several:
     steadier = stats.estimate(
         spread_of, ["model"], value="steadier", bounds=None
     )
-spread.groupby("model").mean().round(3).rename(figures.called)
+spread.groupby("model").mean().round(3).rename(figures.display_name)
 
 # %% [markdown]
 # **How many are needed?** The least number of pairs that reaches 95 % of the accuracy with the most, in each relation. It can only be a number
@@ -205,7 +205,7 @@ def needed(a: pd.DataFrame) -> pd.Series:
 accuracy = of_draw.drop(columns="rise").groupby(["model", "relation"]).mean()
 needs = needed(accuracy).unstack("model")
 labels = papers.property_names()
-needs.rename(labels).rename(columns=figures.called)
+needs.rename(labels).rename(columns=figures.display_name)
 
 # %% [markdown]
 # ## Figure
@@ -218,11 +218,11 @@ left = [curve]
 if len(others):
     left.append(stats.estimate(others, ["model", "n_shots"]))
 left = pd.concat(left)
-left = left.assign(asked=left["model"].map(figures.called))
-lines = [left.assign(panel=figures.called(main))]
+left = left.assign(asked=left["model"].map(figures.display_name))
+lines = [left.assign(panel=figures.display_name(main))]
 for (model, format_), part in here.groupby(["model", "estimator"], sort=False):
     a = stats.bootstrap(part, ["n_shots"], over=["draw", "fact"], seed=seed)
-    name = f"{figures.called(model)}, {figures.called(format_)}"
+    name = f"{figures.display_name(model)}, {figures.display_name(format_)}"
     right = stats.interval(a).assign(asked=name, panel=", ".join(relations))
     lines.append(right)
 lines = pd.concat(lines, ignore_index=True)
@@ -230,7 +230,7 @@ grid = figures.marks(lines, x="n_shots", hue="asked", panel="panel", curve=True)
 grid.set(xscale="log", xticks=shots, xticklabels=shots)
 grid.axes.flat[0].plot(rule.index, rule, color="grey", ls="--")
 grid.set_axis_labels("pairs shown before the question", figures.ACCURACY)
-figures.place(grid.figure, "fig-shots-curve", lines)
+figures.glue_figure(grid.figure, "fig-shots-curve", lines)
 
 # %% [markdown]
 # ## Paper and ours
@@ -252,7 +252,7 @@ if less != more:
     gap = stats.estimate(gap.reset_index(), value="gap", bounds=None)
     claims["IC-less-needs-more-relations"] = gap
 judged = answers.verdicts(claims)
-judged["model"] = judged["model"].map(figures.called)
+judged["model"] = judged["model"].map(figures.display_name)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
@@ -264,17 +264,17 @@ holds = {
     "the rule rises as well": rule.iloc[-1] >= rule.iloc[0],
 }
 figures.sentence(holds)
-figures.findings(
-    name_less=figures.called(less),
-    name_more=figures.called(more),
+figures.glue_values(
+    name_less=figures.display_name(less),
+    name_more=figures.display_name(more),
     share_less=share.loc[less, "estimate"],
     share_more=share.loc[more, "estimate"],
     gain_less=100 * gain.loc[less, "estimate"],
     gain_more=100 * gain.loc[more, "estimate"],
-    between_less=stats.said(share.loc[less], percent=True),
-    between_more=stats.said(share.loc[more], percent=True),
-    rise_less=stats.said(gain.loc[less], percent=True),
-    rise_more=stats.said(gain.loc[more], percent=True),
+    between_less=stats.format_estimate(share.loc[less], percent=True),
+    between_more=stats.format_estimate(share.loc[more], percent=True),
+    rise_less=stats.format_estimate(gain.loc[less], percent=True),
+    rise_more=stats.format_estimate(gain.loc[more], percent=True),
 )
 
 # %% [markdown]
@@ -283,7 +283,7 @@ figures.findings(
 
 # %% tags=["hide-output", "page-only"]
 some = questions[relations[0], draws[0], estimators[-1], max(shots)]
-answers.words(answers.likeliest(models[0], some, dtype=dtype))
+answers.html_table(answers.likeliest(models[0], some, dtype=dtype))
 
 # %% [markdown]
 # ## What you have seen
@@ -316,9 +316,9 @@ assert np.isclose(ratio, told, rtol=0, atol=1e-9, equal_nan=True)
 
 # %%
 each = here.groupby(["model", "estimator", "n_shots", "draw"])["correct"].mean()
-answers.keep(each.reset_index(name="accuracy"), "accuracy-by-draw.csv")
+answers.save(each.reset_index(name="accuracy"), "accuracy-by-draw.csv")
 each = each.groupby(["model", "estimator", "n_shots"]).agg(["min", "max"])
-each.round(3).rename(figures.called, level="model")
+each.round(3).rename(figures.display_name, level="model")
 
 # %% [markdown]
 # ````{solution-end}

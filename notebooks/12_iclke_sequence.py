@@ -186,7 +186,7 @@ levels = pd.DataFrame(
         for name, of in stretches.items()
     }
 )
-levels.groupby(who).mean().round(3).rename(figures.called)
+levels.groupby(who).mean().round(3).rename(figures.display_name)
 
 # %% [markdown]
 # **Now the neighbours**: the pair directly after each distributed place, and the first `n_behind` pairs after a block. Each is right in
@@ -217,7 +217,7 @@ found = stats.estimate(
     moved, [*who, "kind", "arrangement"], value="change", bounds=None
 )
 wide = stats.table(found, who, ["kind", "arrangement"], percent=True)
-wide.rename(figures.called)
+wide.rename(figures.display_name)
 
 # %% [markdown]
 # Two differences after a block, in each relation: `saved`, the change with colons minus that with spaces; and `wrong_worse`, the change after invented
@@ -239,9 +239,11 @@ def differ(column: str, first: str, minus: str, of: str) -> pd.DataFrame:
 saved = differ("estimator", estimators[-1], estimators[0], "saved")
 wrong_worse = differ("kind", "unknown", "incorrect", "wrong_worse")
 for of, each in {"saved": saved, "wrong_worse": wrong_worse}.items():
-    each = each.assign(**{of: each.apply(stats.said, axis=1, percent=True)})
+    each = each.assign(
+        **{of: each.apply(stats.format_estimate, axis=1, percent=True)}
+    )
     each = each.drop(columns=["estimate", "low", "high", "n"])
-    print(each.map(figures.called).to_string(index=False), end="\n\n")
+    print(each.map(figures.display_name).to_string(index=False), end="\n\n")
 
 # %% [markdown]
 # Spaces do not mark where a pair ends, and a row of strange words may cost a model the pattern itself. Colons and new lines save a part of this loss.
@@ -254,7 +256,7 @@ block = neighbours[neighbours["arrangement"] == "block"]
 far = np.where(block["distance"] <= n_behind / 2, "nearer half", "farther half")
 by_distance = change(block.assign(behind=far), ["behind"])
 by_distance = by_distance.groupby([*who, "kind", "behind"])["change"].mean()
-by_distance.unstack().round(2).rename(figures.called)
+by_distance.unstack().round(2).rename(figures.display_name)
 
 # %% [markdown]
 # ## Figures
@@ -276,14 +278,14 @@ marks = found[found["source"] == first].copy()
 marks["replaced by"] = marks["kind"] + " pairs"
 places = {"distributed": "after one", "block": f"{n_behind} after a block"}
 marks["where"] = marks["arrangement"].map(places)
-form = marks["estimator"].map(figures.called).str.removeprefix("pairs, ")
-marks["asked"] = marks["model"].map(figures.called) + ", " + form
+form = marks["estimator"].map(figures.display_name).str.removeprefix("pairs, ")
+marks["asked"] = marks["model"].map(figures.display_name) + ", " + form
 marks = marks.sort_values(["kind", "arrangement"], ascending=False)
 look = {"x": "where", "hue": "asked", "panel": "replaced by"}
 grid = figures.marks(marks, **look, label="change of probability", height=3.6)
 for ax in grid.axes.flat:
     ax.axhline(0, color="grey", ls=":")
-figures.place(grid.figure, "fig-sequence-neighbours", marks)
+figures.glue_figure(grid.figure, "fig-sequence-neighbours", marks)
 
 # %% covers=["IC-S5", "IC-D1", "IC-F2", "IC-F9", "IC-F10", "IC-F11"] needs={"IC-S5": {"n_pairs": 200}, "IC-D1": {"fact_set": "nobel"}, "IC-F9": {"models": 2}, "IC-F10": {"models": 3}, "IC-F11": {"models": 4}} shows=["run", "shipped"] tags=["hide-input"]
 one = every[every["estimator"] == estimators[-1]]
@@ -294,11 +296,13 @@ one.loc[near, "pair"] = "right, after replaced"
 one["sequence"] = (one["kind"] + ", " + one["arrangement"]).str.replace(
     ", none", ""
 )
-named = {each: figures.called(each) for each in one["source"].unique()}
+named = {each: figures.display_name(each) for each in one["source"].unique()}
 named |= {"kamel": "birth years of laureates"} if sources else {}
 one["set"] = pd.Categorical(one["source"].map(named), named.values())
 one = one.sort_values("set", ascending=False, kind="stable")
-one["of"] = one["model"].map(figures.called) + "\n" + one["set"].astype(str)
+one["of"] = (
+    one["model"].map(figures.display_name) + "\n" + one["set"].astype(str)
+)
 at = ["of", "sequence", "position", "pair"]
 dots = one.groupby(at, sort=False)["probability"].mean().reset_index()
 look = {"x": "position", "y": "probability", "hue": "pair", "style": "pair"}
@@ -316,7 +320,7 @@ grid.set_titles("{col_name}\n{row_name}", size=8)
 for ax in grid.axes.flat:  # thousands of marks: as a picture
     for each in ax.collections:
         each.set_rasterized(True)
-figures.place(grid.figure, "fig-sequence-panels", dots)
+figures.glue_figure(grid.figure, "fig-sequence-panels", dots)
 
 # %% [markdown]
 # ## Paper and ours
@@ -360,7 +364,7 @@ for name, values in tested.items():
     row = stats.estimate(row, value="value", bounds=None)
     claims[f"IC-{name}-relations"] = row.assign(**own)
 judged = answers.verdicts(claims)
-judged["model"] = judged["model"].map(figures.called)
+judged["model"] = judged["model"].map(figures.display_name)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
@@ -394,7 +398,7 @@ figures.sentence(holds)
 strange = every.query(
     "source == @first and kind == 'unknown' and arrangement == 'block' and state == 'replaced'"
 )
-figures.findings(
+figures.glue_values(
     n_block=len(strange) / len(strange.drop_duplicates(place[:5])),
     space_least=by_space.min(),
     space_most=by_space.max(),
@@ -403,8 +407,8 @@ figures.findings(
     wrong_least=lost.loc["incorrect"].min(axis=None),
     wrong_most=lost.loc["incorrect"].max(axis=None),
     saved="; ".join(
-        f"{figures.called(row['model'])} "
-        + stats.said(row, percent=True).replace(" %", "")
+        f"{figures.display_name(row['model'])} "
+        + stats.format_estimate(row, percent=True).replace(" %", "")
         for _, row in unknown.iterrows()
     ),
     level=in_paper.loc[model]["last quarter"].mean(),
@@ -452,7 +456,7 @@ assert abs(sum(each) / len(each) - again["estimate"].item()) < 1e-9
 # %%
 sure = change(neighbours[neighbours["without"] >= 0.5], ["arrangement"])
 sure = sure.groupby([*who, "kind", "arrangement"])["change"].mean()
-sure.unstack().round(2).rename(figures.called)
+sure.unstack().round(2).rename(figures.display_name)
 
 # %% [markdown]
 # We chose these pairs because their probability was high, so it can hardly rise, and even an idle replacement lowers it a little. But this is the

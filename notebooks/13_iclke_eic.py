@@ -66,9 +66,9 @@ figures.style()
 # %%
 names = prompts.with_templates(fact_set, relations)
 numbers = {"n_shots": n_shots, "n_options": n_options, "n_facts": n_facts}
-sample = facts.draw(fact_set, names, **numbers, seed=seed, take_fewer=True)
+sample = facts.draw(fact_set, names, **numbers, seed=seed, allow_fewer=True)
 print(facts.fewer(sample, **numbers))
-facts.check_facts(sample, n_facts, take_fewer=True)
+facts.check_facts(sample, n_facts, allow_fewer=True)
 facts.overview(sample, n_options=n_options, n_facts=n_facts)
 
 # %% [markdown]
@@ -201,7 +201,7 @@ assert draws[[MANY, COMMA, SPACE]].nunique(axis=1).eq(1).all(), "same draws"
 accuracy = stats.estimate(shares, [*by, "kind"])
 order = pd.Categorical(accuracy["kind"], kinds.values(), ordered=True)
 accuracy = accuracy.assign(kind=order).sort_values("kind", kind="stable")
-accuracy.round(3).assign(model=accuracy["model"].map(figures.called))
+accuracy.round(3).assign(model=accuracy["model"].map(figures.display_name))
 
 # %% [markdown]
 # **Against each other**, on the same facts. Comma and further pairs bring a gain; the other questions add nearly nothing:
@@ -220,7 +220,7 @@ shown = on_main["model"].iloc[0]
 gain = gaps.loc[main, shown, MANY, SPACE]
 comma = gaps.loc[main, shown, COMMA, SPACE]
 wide = stats.table(gaps.reset_index(), ["first", "minus"], by)
-wide.rename(columns=figures.called)
+wide.rename(columns=figures.display_name)
 
 # %% [markdown]
 # Relation by relation, the accuracies in percent (the paper's Figure 12). In which relations do the two kinds with a comma differ?
@@ -230,8 +230,8 @@ label_of = {name: of.relation.paper_relation for name, of in sample.items()}
 label_of |= papers.property_names()
 named = shares.replace({"relation": label_of})
 percent = 100 * named.pivot_table("correct", "relation", key[:3], sort=False)
-percent = percent.round(0).reset_index().rename(columns=figures.called)
-answers.words(percent, digits=0)
+percent = percent.round(0).reset_index().rename(columns=figures.display_name)
+answers.html_table(percent, digits=0)
 
 # %% [markdown]
 # ## Figure
@@ -242,12 +242,12 @@ answers.words(percent, digits=0)
 # %% covers=["IC-F3"] shows=["run", "shipped"] tags=["hide-input"]
 rule = rules.by_relation(cues[cues["source"] == main])  # the best of all
 rule = rule.set_index("relation")["of_rule"]
-accuracy["panel"] = accuracy["model"].map(figures.called)
-accuracy["panel"] += "\n" + accuracy["source"].map(figures.called)
+accuracy["panel"] = accuracy["model"].map(figures.display_name)
+accuracy["panel"] += "\n" + accuracy["source"].map(figures.display_name)
 grid = figures.marks(accuracy, x="kind", panel="panel", across=True, aspect=1.4)
 for ax in grid.axes.flat:
     ax.axvline(rule.mean(), color="black", ls="--")
-figures.place(grid.figure, "fig-eic-mean", accuracy)
+figures.glue_figure(grid.figure, "fig-eic-mean", accuracy)
 
 # %% [markdown]
 # ## Paper and ours
@@ -262,7 +262,7 @@ by_many = on_main.query("kind == @MANY")
 by_many = by_many.pivot_table("correct", "relation", "model")
 beaten = by_many.gt(rule, axis=0).sum()
 judged = beaten.idxmax()
-name = figures.called(judged)
+name = figures.display_name(judged)
 print(f"{name} beats the rule in {beaten[judged]} of {len(rule)} relations")
 two = on_main.query("model == @judged and kind in [@MANY, @HUMAN]")
 cells = ["kind", "estimator", "draw", "relation"]
@@ -276,7 +276,7 @@ if len(rule) > 1:  # one relation has no spread
     tested["IC-eic-steadier"] = stats.interval(spread[HUMAN] - spread[MANY])
 tested = {claim: row.assign(model=judged) for claim, row in tested.items()}
 verdicts = answers.verdicts(tested)
-verdicts["model"] = verdicts["model"].map(figures.called)
+verdicts["model"] = verdicts["model"].map(figures.display_name)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% [markdown]
@@ -298,8 +298,8 @@ holds = {
     "saves in full, costs once": ratio["in full"] < 1 < ratio["once"],
 }
 figures.sentence(holds)
-figures.findings(
-    name_shown=figures.called(shown),
+figures.glue_values(
+    name_shown=figures.display_name(shown),
     apart=apart,
     gain=100 * gain["estimate"],
     comma=100 * comma["estimate"],
@@ -348,7 +348,7 @@ draw_0 = found[found["draw"] == 0]
 lower = stats.compare(
     draw_0, "kind", MANY, COMMA, by=by, value="confidence_gold"
 )
-lower.assign(model=lower["model"].map(figures.called))
+lower.assign(model=lower["model"].map(figures.display_name))
 
 # %% [markdown]
 # ````{solution-end}

@@ -59,8 +59,8 @@ figures.style()
 # %%
 names = prompts.with_templates(fact_set, relations)
 numbers = {"n_shots": n_shots, "n_options": n_options, "n_facts": n_facts}
-sample = facts.draw(fact_set, names, **numbers, seed=seed, take_fewer=True)
-facts.check_facts(sample, n_facts, take_fewer=True)
+sample = facts.draw(fact_set, names, **numbers, seed=seed, allow_fewer=True)
+facts.check_facts(sample, n_facts, allow_fewer=True)
 print(facts.fewer(sample, **numbers))
 facts.overview(sample, n_options=n_options, n_facts=n_facts)
 
@@ -108,7 +108,7 @@ answers.columns(found)
 
 # %% tags=["hide-output", "page-only"]
 some = questions["iclke-colon", names[0]]
-answers.words(answers.likeliest(models[0], some, dtype=dtype))
+answers.html_table(answers.likeliest(models[0], some, dtype=dtype))
 
 # %% [markdown]
 # The paper's Table 5. `asked here as` is the name of the relation in the answers. `note` says if there are fewer than
@@ -118,7 +118,7 @@ answers.words(answers.likeliest(models[0], some, dtype=dtype))
 label_of = {name: of.relation.paper_relation for name, of in sample.items()}
 label_of |= papers.property_names()
 asked_here = found["relation"].unique()
-answers.words(papers.table_5({r: label_of.get(r, r) for r in asked_here}))
+answers.html_table(papers.table_5({r: label_of.get(r, r) for r in asked_here}))
 
 # %% [markdown]
 # ## Answers
@@ -162,7 +162,7 @@ parts = {"all facts": shares, "without a cue": bare}
 parts = pd.concat(parts, names=["facts"]).reset_index("facts")
 accuracy = stats.estimate(parts, [*by, "facts"])
 print(f"{100 * main_cues['cue'].mean():.0f} % of the facts have a cue")
-stats.table(accuracy, by, "facts").rename(figures.called)
+stats.table(accuracy, by, "facts").rename(figures.display_name)
 
 # %% [markdown]
 # **The lead**: the accuracy of pairs in the paper's format minus that of sentences, on the same facts. The interval says how
@@ -177,7 +177,9 @@ leads = pd.concat(leads, names=["minus", ""]).reset_index("minus")
 leads = leads.set_index([*whom, "minus", "facts"]).sort_index()
 shown = on_main["model"].iloc[0]
 lead_all = leads.loc[main, shown, MINED, "all facts"]
-leads.apply(stats.said, axis=1).unstack().rename(figures.called)
+leads.apply(stats.format_estimate, axis=1).unstack().rename(
+    figures.display_name
+)
 
 # %% [markdown]
 # Read a row of the next table from left to right: in which relations do sentences find more than pairs? The accuracies
@@ -186,8 +188,8 @@ leads.apply(stats.said, axis=1).unstack().rename(figures.called)
 # %% covers=["IC-F12"] shows=["run", "shipped"]
 named = shares.replace({"relation": label_of})
 percent = 100 * named.pivot_table("correct", "relation", by, sort=False)
-percent = percent.round(0).reset_index().rename(columns=figures.called)
-answers.words(percent, digits=0)
+percent = percent.round(0).reset_index().rename(columns=figures.display_name)
+answers.html_table(percent, digits=0)
 
 # %% [markdown]
 # ## Figure
@@ -198,8 +200,8 @@ answers.words(percent, digits=0)
 # %% covers=["IC-F3"] shows=["run", "shipped"] tags=["hide-input"]
 rule = rules.by_relation(main_cues)  # the best one over all relations
 rule = rule.set_index("relation")["of_rule"]
-accuracy["panel"] = accuracy["model"].map(figures.called)
-accuracy["panel"] += "\n" + accuracy["source"].map(figures.called)
+accuracy["panel"] = accuracy["model"].map(figures.display_name)
+accuracy["panel"] += "\n" + accuracy["source"].map(figures.display_name)
 grid = figures.marks(
     accuracy,
     x="kind",
@@ -212,7 +214,7 @@ grid = figures.marks(
 )
 for ax in grid.axes.flat:
     ax.axvline(rule.mean(), color="black", ls="--")
-figures.place(grid.figure, "fig-estimators-mean", accuracy)
+figures.glue_figure(grid.figure, "fig-estimators-mean", accuracy)
 
 # %% [markdown]
 # ## Paper and ours
@@ -227,7 +229,7 @@ by_space = by_space.pivot_table("correct", "relation", "model")
 beaten = by_space.gt(rule, axis=0).sum()
 judged = beaten.idxmax()
 at_chance = ": at chance" if beaten[judged] <= len(rule) / 2 else ""
-name = figures.called(judged)
+name = figures.display_name(judged)
 print(f"{name} beats the rule in {beaten[judged]} of {len(rule)}{at_chance}")
 mine = on_main[on_main["model"] == judged]
 
@@ -265,7 +267,7 @@ if WORDS in set(mine["kind"]):
     tested["IC-separator"] = stats.compare(once, "kind", WORDS, SPACE)
 tested = {claim: row.assign(model=judged) for claim, row in tested.items()}
 verdicts = answers.verdicts(tested)
-verdicts["model"] = verdicts["model"].map(figures.called)
+verdicts["model"] = verdicts["model"].map(figures.display_name)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% [markdown]
@@ -288,7 +290,7 @@ holds = {
     "more with colons": (means[COLON] > means[SPACE]).all(),
 }
 figures.sentence(holds)
-figures.findings(
+figures.glue_values(
     least=100 * no_cue["estimate"].min(),
     most=100 * no_cue["estimate"].max(),
     lead_least=100 * of_all["estimate"].min(),
@@ -349,7 +351,7 @@ means.loc[best_sentence].mean().round(3)
 #
 # ```python
 # few = {"n_shots": 50, "n_facts": 20, "n_options": 100, "seed": 1}
-# its = facts.draw("atlas", ["capital"], part="choice", least=1, **few)["capital"]
+# its = facts.draw("atlas", ["capital"], part="choice", min_relations=1, **few)["capital"]
 # words = "Q: What is the capital of [X]? A: [Y]"
 # asked = {("mine", "capital"): prompts.template(words, its.facts, its.options)}
 # print(answers.ask(["smollm2"], asked, "mine.parquet")["correct"].mean())

@@ -64,8 +64,8 @@ figures.style()
 # %%
 numbers = {"n_shots": n_shots, "n_options": n_options, "n_facts": n_facts}
 names = prompts.with_templates(fact_set, relations)
-sample = facts.draw(fact_set, names, **numbers, seed=seed, take_fewer=True)
-facts.check_facts(sample, n_facts, take_fewer=True)
+sample = facts.draw(fact_set, names, **numbers, seed=seed, allow_fewer=True)
+facts.check_facts(sample, n_facts, allow_fewer=True)
 print(facts.fewer(sample, **numbers))
 facts.overview(sample, n_options=n_options, n_facts=n_facts)
 
@@ -145,7 +145,7 @@ formats = found[found["part"] == "format"]
 accuracy = stats.estimate(formats, [*who, *form])
 four = cues.groupby(["source", "relation"])[list(rules.RULES)].mean()
 rule = four.groupby("source").mean().max(axis=1)  # the best of the four
-stats.table(accuracy, [*who, "between"], "inside").rename(figures.called)
+stats.table(accuracy, [*who, "between"], "inside").rename(figures.display_name)
 
 # %% [markdown]
 # With few facts each format has its own luck, and the best of many is above the worst even if formats do not matter. How large would
@@ -177,7 +177,7 @@ for name, part in formats.groupby(who):
 effects = pd.concat(rows, names=[*who, "of"])
 table = stats.table(effects.reset_index(), who, "of", 3)
 table = table[["spread", *form]].assign(luck=pd.Series(luck)).round(3)
-table.rename(figures.called)
+table.rename(figures.display_name)
 
 # %% [markdown]
 # Both places matter, and each moves the accuracy by more than luck. Now the gain of a colon and a new line over the spaces, in all models and sets with
@@ -199,8 +199,10 @@ gain = stats.compare(
     two.dropna(subset="format"), "format", "new", "old", by=who
 )
 most = gain.loc[gain["estimate"].idxmax()]
-shown = gain.assign(gain=gain.apply(stats.said, axis=1, percent=True))
-shown[who] = shown[who].map(figures.called)
+shown = gain.assign(
+    gain=gain.apply(stats.format_estimate, axis=1, percent=True)
+)
+shown[who] = shown[who].map(figures.display_name)
 shown
 
 # %% [markdown]
@@ -222,8 +224,8 @@ parts = {
     if each in set(shown["kind"])
 }
 apart = pd.concat(parts, names=["kind"]).reset_index("kind")
-apart["minus space"] = apart.apply(stats.said, axis=1)
-apart.assign(model=apart["model"].map(figures.called))
+apart["minus space"] = apart.apply(stats.format_estimate, axis=1)
+apart.assign(model=apart["model"].map(figures.display_name))
 
 # %% [markdown]
 # **Has the model read such lists?** The text of a lab world has lists in two formats: a space in both places, or a colon inside and a
@@ -247,7 +249,7 @@ if sources:
         told.loc[same, "format"] = "its text has such"
     told = told.pivot_table("correct", "model", "format").astype(float)
 in_words = {"its text has such": "format in its text"}
-told.rename(index=figures.called, columns=in_words).round(2)
+told.rename(index=figures.display_name, columns=in_words).round(2)
 
 # %% [markdown]
 # ## Figures
@@ -267,20 +269,20 @@ told.rename(index=figures.called, columns=in_words).round(2)
 marks = accuracy.sort_values(
     "inside", key=lambda s: s.ne("space"), kind="stable"
 )
-marks["who"] = marks["model"].map(figures.called)
+marks["who"] = marks["model"].map(figures.display_name)
 marks["between"] = marks["between"].replace("space", "space (the paper's)")
 marks["between pairs"] = marks["between"]
 grid = figures.marks(marks, x="inside", hue="between pairs", panel="who")
 grid.set_axis_labels("between subject and object", figures.ACCURACY)
 for ax in grid.axes.flat:
     ax.axhline(rule[marks["source"].iloc[0]], color="grey", ls=":")
-figures.place(grid.figure, "fig-separators-formats", marks)
+figures.glue_figure(grid.figure, "fig-separators-formats", marks)
 
 # %% tags=["hide-input"]
 marks = by_words.sort_values("kind", key=lambda s: s.ne("space"), kind="stable")
-marks["who"] = marks["model"].map(figures.called)
+marks["who"] = marks["model"].map(figures.display_name)
 grid = figures.marks(marks, x="kind", hue="shown", panel="who", across=True)
-figures.place(grid.figure, "fig-separators-words", marks)
+figures.glue_figure(grid.figure, "fig-separators-words", marks)
 
 # %% [markdown]
 # ## Paper and ours
@@ -299,7 +301,7 @@ one = one.assign(sign=one["between"].where(one["between"] == "space", "others"))
 between = stats.compare(one, "sign", "others", "space", by=["model"])
 on = {} if sources else {"decided_on": fact_set}
 judged = answers.verdicts({"IC-separator-between": between.assign(**on)})
-judged["model"] = judged["model"].map(figures.called)
+judged["model"] = judged["model"].map(figures.display_name)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
@@ -325,15 +327,15 @@ if sources:
 figures.sentence(holds)
 least = gain.loc[gain["estimate"].idxmin()]
 spread = effects.xs("spread", level="of").sort_values("estimate")
-figures.findings(
+figures.glue_values(
     spread_least=100 * spread["estimate"].min(),
     spread_most=100 * spread["estimate"].max(),
     all=f"{(gain['estimate'] > 0).sum()} of {len(gain)}",
     luck=100 * max(luck.values()),
-    between_least=stats.said(least, percent=True),
-    between_most=stats.said(most, percent=True),
-    effect=f"{stats.said(spread.iloc[0], percent=True)} points at least",
-    asked=f"{len(spread)} models, {figures.called(main)}",
+    between_least=stats.format_estimate(least, percent=True),
+    between_most=stats.format_estimate(most, percent=True),
+    effect=f"{stats.format_estimate(spread.iloc[0], percent=True)} points at least",
+    asked=f"{len(spread)} models, {figures.display_name(main)}",
 )
 
 # %% [markdown]
@@ -341,7 +343,7 @@ figures.findings(
 
 # %% tags=["hide-output", "page-only"]
 some = first[fact_set, names[0], "format", *signs[-1], ""]
-answers.words(answers.likeliest(models[0], some, dtype=dtype))
+answers.html_table(answers.likeliest(models[0], some, dtype=dtype))
 
 # %% [markdown]
 # ## What you have seen

@@ -75,9 +75,9 @@ numbers = {
     "n_options": n_options,
 }
 lab = fact_set.startswith("lab:")
-how = {"seed": seed, "apart": lab, "take_fewer": True, "least": 2}
+how = {"seed": seed, "own_seeds": lab, "allow_fewer": True, "min_relations": 2}
 sample = facts.draw(fact_set, relations, **numbers, **how)
-facts.check_facts(sample, n_facts, take_fewer=True)
+facts.check_facts(sample, n_facts, allow_fewer=True)
 print(facts.fewer(sample, **numbers))
 facts.overview(sample, n_options=n_options, n_facts=n_facts)
 
@@ -176,7 +176,7 @@ for source in sources or [here]:
 assert rows, "there is no pair: two models or more are needed"
 pairs = pd.DataFrame(rows)
 wide = stats.table(pairs, ["source", "one", "other"], "asked")
-wide[["same facts", "other facts"]].rename(figures.called)
+wide[["same facts", "other facts"]].rename(figures.display_name)
 
 # %% [markdown]
 # In the lab the intervals of the second column include 0: the models share the *facts* that the text states often. **More models.** On KAMEL's
@@ -186,7 +186,7 @@ wide[["same facts", "other facts"]].rename(figures.called)
 among = [*sources[-2:-1], *others] if sources else [here]
 table = every[every["source"].isin(among)].astype({"correct": float})
 table = table.pivot_table("correct", "relation", "model").corr()
-table.rename(index=figures.called, columns=figures.called).round(2)
+table.rename(index=figures.display_name, columns=figures.display_name).round(2)
 
 # %% [markdown]
 # And the mean of r over the pairs of two families, or inside one:
@@ -219,10 +219,15 @@ by_family.groupby(["family", "with"])["r"].agg(["mean", "size"]).round(2)
 
 # %% tags=["hide-input", "page-only"]
 marks = pairs.copy()
-two = marks["one"].map(figures.called), marks["other"].map(figures.called)
+two = (
+    marks["one"].map(figures.display_name),
+    marks["other"].map(figures.display_name),
+)
 marks["pair"] = two[0] + "\n" + two[1]
 real = marks["source"] != here
-marks.loc[real, "pair"] += ", " + marks["source"][real].map(figures.called)
+marks.loc[real, "pair"] += ", " + marks["source"][real].map(
+    figures.display_name
+)
 marks["facts"] = marks["asked"]
 grid = figures.marks(
     marks,
@@ -234,15 +239,15 @@ grid = figures.marks(
     label="correlation over relations",
 )
 grid.axes.flat[0].axvline(0, color="grey", ls=":")
-figures.place(grid.figure, "fig-agree-pairs", marks)
+figures.glue_figure(grid.figure, "fig-agree-pairs", marks)
 
 # %% tags=["hide-input", "page-only"]
 fig, ax = plt.subplots(figsize=(5.5, 4))
-named = table.rename(index=figures.called, columns=figures.called)
+named = table.rename(index=figures.display_name, columns=figures.display_name)
 look = {"annot": True, "fmt": ".2f", "vmin": -1, "vmax": 1, "cmap": "vlag"}
 sns.heatmap(named, ax=ax, **look, cbar_kws={"label": "r over relations"})
 ax.set(xlabel="", ylabel="")
-figures.place(fig, "fig-agree-models", table.reset_index())
+figures.glue_figure(fig, "fig-agree-models", table.reset_index())
 
 # %% [markdown]
 # ## Paper and ours
@@ -260,7 +265,7 @@ row = best[["estimate", "low", "high"]].to_frame().T.assign(**own)
 judged = answers.verdicts({"IC-families-mean": row})
 two = judged["model"].str.split(", ")
 judged["model"] = two.map(
-    lambda names: " and ".join(map(figures.called, names))
+    lambda names: " and ".join(map(figures.display_name, names))
 )
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
@@ -283,19 +288,19 @@ holds = {
     "every two of these models agree": table.min(axis=None) > 0.6,
 }
 figures.sentence(holds if sources else {})
-figures.findings(
-    name_one=figures.called(best["one"]),
-    name_other=figures.called(best["other"]),
+figures.glue_values(
+    name_one=figures.display_name(best["one"]),
+    name_other=figures.display_name(best["other"]),
     same=main.loc["same facts", "estimate"],
     others=main.loc["other facts", "estimate"],
     lab_least=pairs["estimate"][both].min(),
     lab_most=pairs["estimate"][both].max(),
     lab_same=top.loc["same facts", "estimate"],
     lab_others=top.loc["other facts", "estimate"],
-    between_same=stats.said(main.loc["same facts"]),
-    between_others=stats.said(main.loc["other facts"]),
-    between_lab=stats.said(top.loc["same facts"]),
-    between_lab_others=stats.said(top.loc["other facts"]),
+    between_same=stats.format_estimate(main.loc["same facts"]),
+    between_others=stats.format_estimate(main.loc["other facts"]),
+    between_lab=stats.format_estimate(top.loc["same facts"]),
+    between_lab_others=stats.format_estimate(top.loc["other facts"]),
 )
 
 # %% [markdown]

@@ -78,7 +78,7 @@ numbers = {
     "n_shots": prompts.pairs_shown(estimators, n_shots),
     "n_options": n_options,
 }
-sample = facts.draw(fact_set, relations, **numbers, seed=seed, take_fewer=True)
+sample = facts.draw(fact_set, relations, **numbers, seed=seed, allow_fewer=True)
 print(facts.fewer(sample, **numbers))
 print({name: len(drawn.facts) for name, drawn in sample.items()})
 
@@ -122,7 +122,7 @@ if sources:
     found = found[found["source"].isin(sources) & ~found["draw"].gt(0)]
 found = found.fillna({"n_options": n_options})  # the lab's runs do not say it
 key = ["source", "estimator", "relation", "fact", "n_options"]
-names = {name: figures.called(name) for name in found["model"].unique()}
+names = {name: figures.display_name(name) for name in found["model"].unique()}
 answers.columns(found[["model", *key, "correct"]])
 
 # %% [markdown]
@@ -172,7 +172,9 @@ def each_rate(both: pd.DataFrame) -> pd.DataFrame:
 
 
 def percent(rows: pd.DataFrame) -> list[str]:
-    return [stats.said(row, percent=True) for _, row in rows.iterrows()]
+    return [
+        stats.format_estimate(row, percent=True) for _, row in rows.iterrows()
+    ]
 
 
 gap = both["large_right"] - both["small_right"]
@@ -190,8 +192,8 @@ luck = 100 * (wrong * rate["chance"] / (1 - rate["chance"])).clip(upper=1)
 table = rate[["small", "large"]].replace(names)
 table = table.assign(rate=percent(rate), above=percent(above))
 table = table.assign(luck=luck.map("{:.0f} %".format))
-runs.keep(change, "change.csv")
-runs.keep(rate.merge(above, on=by, suffixes=("", "_above")), "subsumption.csv")
+runs.save(change, "change.csv")
+runs.save(rate.merge(above, on=by, suffixes=("", "_above")), "subsumption.csv")
 table.assign(change=percent(changed))
 
 # %% [markdown]
@@ -223,12 +225,12 @@ if len(plain):
 ways = change[change["kind"] == "tuned"]
 ways = ways.assign(change=percent(ways), small=ways["small"].map(names))
 ways = ways.pivot(index="estimator", columns="small", values="change")
-ways.fillna("").rename(figures.called)
+ways.fillna("").rename(figures.display_name)
 
 # %% covers=["IC-F7", "IC-F13", "IC-F15"] tags=["hide-output"]
 mine = found[found["model"].isin(models) & found["relation"].isin(sample)]
 mine = mine.pivot_table("correct", ["estimator", "model"], "relation")
-mine.round(2).rename(figures.called)
+mine.round(2).rename(figures.display_name)
 
 # %% [markdown]
 # **What is printed.** All six rates of Table 1, and three of Table 10, are *below* the accuracy of the larger model: as if a model were
@@ -275,7 +277,7 @@ for ax, (kind, part) in zip(axes, drawn.groupby("kind"), strict=True):
     ax.set(xlim=(0, 1.02), ylim=(len(part), -1), xlabel=KINDS[kind])
 marks = axes[0].get_legend_handles_labels()
 fig.legend(*marks, loc="outside upper center", ncols=3)
-figures.place(fig, "fig-size-eta", drawn)
+figures.glue_figure(fig, "fig-size-eta", drawn)
 
 # %% [markdown]
 # ## Paper and ours
@@ -320,13 +322,13 @@ holds = {
     "still above 0": not len(no_cue) or (no_cue["low"] > 0).all(),
 }
 figures.sentence(holds)
-figures.findings(
+figures.glue_values(
     name_large=names[pair[1]],
     name_small=names[pair[0]],
     rate=lead["estimate"],
     independent=lead["large_right"],
-    between=stats.said(lead, percent=True),
-    above=stats.said(above[leads], percent=True),
+    between=stats.format_estimate(lead, percent=True),
+    above=stats.format_estimate(above[leads], percent=True),
 )
 
 # %% [markdown]
@@ -335,7 +337,7 @@ figures.findings(
 
 # %% tags=["hide-output", "page-only"]
 some = questions[estimators[0], next(iter(sample))]
-answers.words(answers.likeliest(models[-1], some, dtype=dtype))
+answers.html_table(answers.likeliest(models[-1], some, dtype=dtype))
 
 # %% [markdown]
 # ## What you have seen
@@ -381,7 +383,7 @@ if "iclke-colon" in twice:
     again = twice[twice[estimators[0]] == 1].dropna(subset=["iclke-colon"])
     again = again.groupby(["model", "relation"])["iclke-colon"].mean()
     again = again.groupby("model").mean().mul(100).round()
-    print(again.rename(figures.called).to_string())
+    print(again.rename(figures.display_name).to_string())
 
 # %% [markdown]
 # With two prompts a model does not have all of its own facts again. So a rate below 1 between two models need not be other knowledge.

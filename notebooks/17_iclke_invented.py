@@ -66,13 +66,15 @@ figures.style()
 
 # %%
 size = {"n_shots": n_shots, "n_facts": n_facts, "n_options": n_options}
-sample = facts.draw(fact_set, relations, **size, seed=seed, take_fewer=True)
+sample = facts.draw(fact_set, relations, **size, seed=seed, allow_fewer=True)
 many = {"sounding": per_fact, "letters": 1, "halves": 1, "village": per_fact}
 samples, subjects = beside(sample, many, seed)
 shown = subjects[subjects["kind"] != "real"].copy()
 shown["decoys"] = shown["subject"] + " (" + shown["object"] + ")"
 shown = shown.groupby(["relation", "kind"])["decoys"]
-answers.words(shown.agg(lambda some: ", ".join(some.head(10))).reset_index())
+answers.html_table(
+    shown.agg(lambda some: ", ".join(some.head(10))).reset_index()
+)
 
 # %% [markdown]
 # ## Prompts
@@ -109,7 +111,7 @@ ruled = pd.concat(
 )
 of_subjects = ["kind", "relation", "fact", "of", "hint", "others"]
 ruled = ruled.merge(subjects[of_subjects], on=of_subjects[:3])
-answers.keep(ruled, "answers-rules.parquet")
+answers.save(ruled, "answers-rules.parquet")
 every, main = answers.shown(this, ours, sources, dtype=dtype)
 ruled, _ = answers.shown(f"{this}-rules", ruled, sources)
 at = ["source", "kind", "relation", "fact"]
@@ -118,7 +120,7 @@ ruled["rule"] = ruled[rules.best(ruled)]
 its = ruled[[*at, *of_subjects[3:], "rule"]]
 every = every.merge(its, on=at, validate="m:1")
 every["correct"] = every["correct"].astype(bool)
-answers.words(answers.columns(every))
+answers.html_table(answers.columns(every))
 
 # %% [markdown]
 # ## Answers
@@ -269,11 +271,11 @@ marks["asked"] = marks["asked"].fillna("names by " + marks["kind"])
 best = own[own["kind"] == "real"].groupby(["model", "relation"])["rule"].mean()
 best = best.rename("estimate").reset_index()
 marks = pd.concat([marks, best.assign(asked="a rule without a model")])
-marks["panel"] = marks["model"].map(figures.called)
+marks["panel"] = marks["model"].map(figures.display_name)
 marks["relation"] = marks["relation"].str.replace("_", " ")
 look = {"x": "relation", "hue": "asked", "panel": "panel", "across": True}
 grid = figures.marks(marks, **look, height=5)
-figures.place(grid.figure, "fig-invented-names", marks)
+figures.glue_figure(grid.figure, "fig-invented-names", marks)
 
 # %% tags=["hide-input"]
 of_worlds = kept.groupby(["size", "decoys", "q"])["false"]
@@ -283,7 +285,7 @@ grid = figures.marks(
 )
 for ax in grid.axes.flat:
     ax.plot(rates, rates, color="grey", ls="--", zorder=0)
-figures.place(grid.figure, "fig-invented-rate", lines)
+figures.glue_figure(grid.figure, "fig-invented-rate", lines)
 
 # %% [markdown]
 # ## Paper and ours
@@ -332,12 +334,13 @@ def both(frame: pd.DataFrame) -> str:
     return " and ".join(f"{x:.0%}" for x in frame["estimate"])
 
 
-figures.findings(
+figures.glue_values(
     **{kind: both(part) for kind, part in each.items()},
     between="; ".join(
-        f"{figures.called(model)} "
+        f"{figures.display_name(model)} "
         + ", ".join(
-            stats.said(part.loc[model], percent=True) for part in each.values()
+            stats.format_estimate(part.loc[model], percent=True)
+            for part in each.values()
         )
         for model in gap.index
     ),
@@ -345,7 +348,7 @@ figures.findings(
         f"{n:,}" for n in known.groupby("model")["correct"].sum()
     ),
     apart=" and ".join(
-        stats.said(row, percent=True).replace(" %", "")
+        stats.format_estimate(row, percent=True).replace(" %", "")
         for _, row in gap.iterrows()
     ),
 )

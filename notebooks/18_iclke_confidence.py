@@ -64,7 +64,7 @@ figures.style()
 n_shots = prompts.pairs_shown(estimators, n_shots)
 size = {"n_options": n_options, "n_shots": n_shots}
 pool = {"n_pool": n_pool, "n_test": max(400, n_facts)}
-drawn = {**size, **pool, "take_fewer": True, "seed": seed}
+drawn = {**size, **pool, "allow_fewer": True, "seed": seed}
 samples = {
     part: facts.draw(fact_set, relations, n_facts=n, part=part, **drawn)
     for part, n in (("choice", n_choice), ("test", n_facts))
@@ -151,7 +151,7 @@ table = pd.DataFrame({"kept": each["size", True] / each["size"].sum(axis=1)})
 table["right of kept"] = each["sum", True] / each["size", True]
 table["right of all"] = each["sum"].sum(axis=1) / each["size"].sum(axis=1)
 table["mean confidence"] = half.groupby(who)["confidence"].mean()
-table.round(2).rename(figures.called)
+table.round(2).rename(figures.display_name)
 
 # %% [markdown]
 # The mean confidence is above the share of right answers everywhere: the models are overconfident. The *rise* is the accuracy of the sure
@@ -176,9 +176,9 @@ def rise(row: pd.Series) -> pd.Series:
 
 
 rises = each.apply(rise, axis=1).dropna()
-shown = rises.rename(figures.called)
+shown = rises.rename(figures.display_name)
 if len(rises):
-    shown["rise"] = shown.apply(stats.said, axis=1, percent=True)
+    shown["rise"] = shown.apply(stats.format_estimate, axis=1, percent=True)
 shown
 
 # %% [markdown]
@@ -192,7 +192,7 @@ kept = half.assign(average=of_relation)[half["sure"]]
 kept = kept.groupby(who)[["correct", "average"]].mean()
 gain = pd.DataFrame({"between": kept["average"] - table["right of all"]})
 gain["within"] = kept["correct"] - kept["average"]
-gain.dropna().astype(float).round(3).rename(figures.called)
+gain.dropna().astype(float).round(3).rename(figures.display_name)
 
 # %% [markdown]
 # **Does a confidence of 0.8 mean 8 right answers of 10?** We sort the answers of each model by confidence and cut them into five groups of equal size.
@@ -203,7 +203,7 @@ fifth = (rank * 5 - 1e-9).astype(int) + 1
 bins = every.assign(fifth=fifth).astype({"correct": float})
 bins = bins.groupby([*who, "fifth"])[["confidence", "correct"]].mean()
 bins = bins.unstack("fifth").round(2).rename(columns={"correct": "right"})
-bins.rename(figures.called)
+bins.rename(figures.display_name)
 
 # %% [markdown]
 # ## Figures
@@ -222,16 +222,16 @@ bins.rename(figures.called)
 
 # %% covers=["IC-F8"] shows=["run", "shipped"] tags=["hide-input"]
 lines = curves.copy()
-form = lines["estimator"].map(figures.called).str.removeprefix("pairs, ")
-lines["asked"] = lines["model"].map(figures.called) + ", " + form
+form = lines["estimator"].map(figures.display_name).str.removeprefix("pairs, ")
+lines["asked"] = lines["model"].map(figures.display_name) + ", " + form
 order = [s for s in sources if s not in same] or ["this run"]
 lines = lines.sort_values(
     "source", key=lambda s: s.map(order.index), kind="stable"
 )
-lines["set"] = lines["source"].map(figures.called)
+lines["set"] = lines["source"].map(figures.display_name)
 look = {"curve": True, "label": "accuracy above K"}
 grid = figures.marks(lines, x="K", hue="asked", panel="set", **look)
-figures.place(grid.figure, "fig-confidence-above", lines)
+figures.glue_figure(grid.figure, "fig-confidence-above", lines)
 
 # %% tags=["hide-input"]
 cuts = asked[(asked["part"] == "test") & (most == most.max())]
@@ -245,13 +245,13 @@ values = {
     }.items()
 }
 options = pd.concat(values, names=["of"]).reset_index("of")
-options["estimator"] = options["estimator"].map(figures.called)
+options["estimator"] = options["estimator"].map(figures.display_name)
 options["number of options"] = options["n_options"]
 look = {"curve": True, "label": "accuracy, confidence"}
 grid = figures.marks(
     options, x="number of options", hue="of", panel="estimator", **look
 )
-figures.place(grid.figure, "fig-confidence-options", options)
+figures.glue_figure(grid.figure, "fig-confidence-options", options)
 
 # %% [markdown]
 # ## Paper and ours
@@ -271,7 +271,7 @@ judged = pd.DataFrame()
 if at in rises.index:
     row = rises.loc[[at]].assign(n=each.loc[at]["size"].sum(), **own)
     judged = answers.verdicts({"IC-sure-is-right": row})
-    judged["model"] = judged["model"].map(figures.called)
+    judged["model"] = judged["model"].map(figures.display_name)
     judged = judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 judged
 
@@ -293,16 +293,16 @@ holds = {
     "far apart": ends > 0.2,
 }
 figures.sentence(holds if sources else {})
-figures.findings(
-    name_model=figures.called(model),
-    name_main=figures.called(main).partition(",")[0],
-    name_other=figures.called(other[0]).partition(",")[0],
+figures.glue_values(
+    name_model=figures.display_name(model),
+    name_main=figures.display_name(main).partition(",")[0],
+    name_other=figures.display_name(other[0]).partition(",")[0],
     sure_main=at_half[at]["estimate"],
     sure_other=at_half[other]["estimate"],
     all_main=table.loc[at, "right of all"],
     all_other=table.loc[other, "right of all"],
-    between_main_sure=stats.said(at_half[at], percent=True),
-    between_other_sure=stats.said(at_half[other], percent=True),
+    between_main_sure=stats.format_estimate(at_half[at], percent=True),
+    between_other_sure=stats.format_estimate(at_half[other], percent=True),
 )
 
 # %% [markdown]
@@ -310,7 +310,7 @@ figures.findings(
 
 # %% tags=["hide-output", "page-only"]
 some = next(made for (_, part, _), made in questions.items() if part == "test")
-answers.words(answers.likeliest(models[0], some, dtype=dtype))
+answers.html_table(answers.likeliest(models[0], some, dtype=dtype))
 
 # %% [markdown]
 # ## What you have seen
@@ -358,7 +358,9 @@ for (name, estimator), mine in full.groupby(["model", "estimator"]):
                 break
 names = ["model", "estimator", "K", "promised", "right"]
 chosen = pd.DataFrame(rows, columns=names).round(2)
-chosen.replace({name: figures.called(name) for name in (*models, *estimators)})
+chosen.replace(
+    {name: figures.display_name(name) for name in (*models, *estimators)}
+)
 
 # %% [markdown]
 # The share `promised` on the choice set is often higher than the share `right` on the test set: we chose a threshold that looked good, and

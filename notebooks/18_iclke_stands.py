@@ -111,7 +111,7 @@ if offers[:1] != ["random"] or sorted(offers) != sorted({*offers} & {*ways}):
     raise BadInput(f"offers {offers}: random first, then others of {ways}")
 n_shots = prompts.pairs_shown(estimators, n_shots)
 size = {"n_shots": n_shots, "n_facts": n_facts, "n_options": n_options}
-sample = facts.draw(fact_set, relations, **size, seed=seed, take_fewer=True)
+sample = facts.draw(fact_set, relations, **size, seed=seed, allow_fewer=True)
 print(facts.fewer(sample, **size))
 samples = {
     offer: {name: offered(of, offer) for name, of in sample.items()}
@@ -225,7 +225,7 @@ parts = {
 }
 guessed = pd.concat(parts, names=["what"]).reset_index("what")
 table = stats.table(guessed, who, "what", percent=True)
-table.loc[sources or ["this run"]].rename(figures.called)
+table.loc[sources or ["this run"]].rename(figures.display_name)
 
 # %% [markdown]
 # Without a cue the rule is nearly always wrong, so compare that column with a blind guess. It may be too low as a measure of knowledge,
@@ -244,10 +244,12 @@ alike = moved.mean(axis=1).rename("moved").reset_index()
 moved = moved.stack().rename("moved").reset_index()
 moved = stats.estimate(moved, [*who, "what"], value="moved", bounds=None)
 ruled = means["of_rule"].groupby(who).mean()
-people = (100 * ruled).round(0).rename(figures.called)
+people = (100 * ruled).round(0).rename(figures.display_name)
 print(people.rename(columns="rule, {}".format).to_string())
-people = moved.assign(moved=moved.apply(stats.said, axis=1, percent=True))
-people.assign(**people[who].map(figures.called))
+people = moved.assign(
+    moved=moved.apply(stats.format_estimate, axis=1, percent=True)
+)
+people.assign(**people[who].map(figures.display_name))
 
 # %% [markdown]
 # **Short and long objects.** The accuracy on objects in the first third of their options by characters minus that on objects
@@ -270,12 +272,12 @@ if len(gap):
 missed = sized[~sized["correct"].astype(bool)]
 missed = missed.assign(wrong=missed["chosen_place"] - 0.5)
 missed = stats.estimate(missed, score, value="wrong", bounds=(-0.5, 0.5))
-wins = missed.assign(wrong=missed.apply(stats.said, axis=1))
+wins = missed.assign(wrong=missed.apply(stats.format_estimate, axis=1))
 both = wins[[*score, "wrong"]]
 if len(gap):
-    gap["gap"] = gap.apply(stats.said, axis=1, percent=True)
+    gap["gap"] = gap.apply(stats.format_estimate, axis=1, percent=True)
     both = gap[[*score, "gap"]].merge(both, on=score)
-both.assign(**both[who].map(figures.called))
+both.assign(**both[who].map(figures.display_name))
 
 # %% [markdown]
 # ## Figures
@@ -295,22 +297,22 @@ both.assign(**both[who].map(figures.called))
 # %% tags=["hide-input"]
 rule = guessed[guessed["what"] == "best rule"].drop_duplicates("source")
 marks = pd.concat([rule, guessed[guessed["what"] != "best rule"]])
-name = marks["model"].map(figures.called) + ", " + marks["what"]
+name = marks["model"].map(figures.display_name) + ", " + marks["what"]
 marks["who"] = name.where(marks["what"] != "best rule", "best rule")
-marks["set"] = marks["source"].map(figures.called)
+marks["set"] = marks["source"].map(figures.display_name)
 grid = figures.marks(marks, x="set", hue="who", height=4, aspect=1.8)
-figures.place(grid.figure, "fig-stands-rules", marks)
+figures.glue_figure(grid.figure, "fig-stands-rules", marks)
 
 # %% tags=["hide-input"]
 marks = moved.assign(what="alike in " + moved["what"])
 if len(gap):
     marks = pd.concat([marks, gap.assign(what="short, " + gap["score"])])
-name = marks["model"].map(figures.called)
-marks["who"] = name + "\n" + marks["source"].map(figures.called)
+name = marks["model"].map(figures.display_name)
+marks["who"] = name + "\n" + marks["source"].map(figures.display_name)
 look = {"label": "difference in accuracy", "height": 4.5, "aspect": 1.3}
 grid = figures.marks(marks, x="what", hue="who", across=True, **look)
 grid.axes.flat[0].axvline(0, color="grey", ls=":")
-figures.place(grid.figure, "fig-stands-moved", marks)
+figures.glue_figure(grid.figure, "fig-stands-moved", marks)
 
 # %% [markdown]
 # ## Paper and ours
@@ -330,7 +332,7 @@ if len(gap):
     fair = gap[(gap[score] == [main, model, "sum"]).all(axis=1)]
     claims |= {"IC-length-fair": fair.drop(columns="model").assign(**own)}
 judged = answers.verdicts(claims)
-judged["model"] = judged["model"].map(figures.called)
+judged["model"] = judged["model"].map(figures.display_name)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
@@ -360,16 +362,16 @@ if choices:
         "wrong answers lean to short options as well": (lean < 0).all(),
     }
 figures.sentence(holds if sources and choices else {})
-figures.findings(
-    name_model=figures.called(model),
-    name_set=figures.called(first_set),
+figures.glue_values(
+    name_model=figures.display_name(model),
+    name_set=figures.display_name(first_set),
     rule=top.loc["best rule", "estimate"],
     model=top.loc["all facts", "estimate"],
     left=top.loc["no cue", "estimate"],
-    between_model=stats.said(top.loc["all facts"], percent=True),
-    between_left=stats.said(top.loc["no cue"], percent=True),
-    effect=stats.said(top.loc["all facts"], percent=True),
-    asked=f"{figures.called(model)}, {figures.called(first_set)}",
+    between_model=stats.format_estimate(top.loc["all facts"], percent=True),
+    between_left=stats.format_estimate(top.loc["no cue"], percent=True),
+    effect=stats.format_estimate(top.loc["all facts"], percent=True),
+    asked=f"{figures.display_name(model)}, {figures.display_name(first_set)}",
 )
 
 # %% [markdown]

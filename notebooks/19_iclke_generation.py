@@ -61,7 +61,7 @@ figures.style()
 # %%
 written.check(kinds, n_written=n_written, n_facts=n_facts)
 size = {"n_shots": n_shots, "n_facts": n_facts, "n_options": n_options}
-sample = facts.draw(fact_set, relations, **size, seed=seed, take_fewer=True)
+sample = facts.draw(fact_set, relations, **size, seed=seed, allow_fewer=True)
 print(facts.fewer(sample, **size))
 facts.overview(sample, n_options=n_options, n_facts=n_facts)
 
@@ -135,8 +135,8 @@ answers.columns(outputs.dropna(axis=1, how="all"))
 texts = texts[texts["fact_set"].eq(fact_set) & texts["draw"].eq(0)]
 some = texts.drop_duplicates(["model", "kind"])
 shown = some[["estimator", "subject", "object"]]
-shown = shown.assign(estimator=shown["estimator"].map(figures.called))
-answers.words(shown.assign(text=some["text"].map(repr).str[:120]))
+shown = shown.assign(estimator=shown["estimator"].map(figures.display_name))
+answers.html_table(shown.assign(text=some["text"].map(repr).str[:120]))
 
 # %% [markdown]
 # ## Answers
@@ -155,7 +155,7 @@ shares = pd.concat(
     ]
 )
 wide = stats.table(shares, who, "rule", percent=True)[rules_of]
-wide.rename(figures.called)
+wide.rename(figures.display_name)
 
 # %% [markdown]
 # **Is it the cues?** On facts without a cue: subject and object share no word, and the object is not the one shown most often.
@@ -169,7 +169,7 @@ for name in ("anywhere", "stray", "ranked first"):
     found = stats.estimate(left, who, value=name)
     parts.append(found.assign(rule=name))
 left = pd.concat(parts)
-stats.table(left, who, "rule", percent=True).rename(figures.called)
+stats.table(left, who, "rule", percent=True).rename(figures.display_name)
 
 # %% [markdown]
 # **Do writing and ranking find the same facts?** Over all relations together: both right, one alone, neither. *Ranked, not written*
@@ -184,7 +184,7 @@ names = {
 two = once[["anywhere", "ranked first"]].astype(bool).apply(tuple, axis=1)
 both = two.map(names).groupby([once[name] for name in who])
 both = both.value_counts(normalize=True).unstack().fillna(0).round(2)
-both.rename(figures.called)
+both.rename(figures.display_name)
 
 # %% [markdown]
 # ## Figures
@@ -199,13 +199,13 @@ called = {
 }  # fmt: skip
 marks = shares[shares["rule"].isin(called)].copy()
 marks["found"] = marks["rule"].map(called)
-marks["who"] = marks["model"].map(figures.called)
+marks["who"] = marks["model"].map(figures.display_name)
 order = {name: i for i, name in enumerate(kinds)}
 marks = marks.sort_values("kind", key=lambda s: s.map(order), kind="stable")
-marks["kind"] = marks["kind"].map(figures.called)
+marks["kind"] = marks["kind"].map(figures.display_name)
 look = {"across": True, "label": "share of facts"}
 grid = figures.marks(marks, x="kind", hue="found", panel="who", **look)
-figures.place(grid.figure, "fig-generation-kinds", marks)
+figures.glue_figure(grid.figure, "fig-generation-kinds", marks)
 
 # %% [markdown]
 # ## Paper and ours
@@ -223,13 +223,13 @@ judged = pd.DataFrame()
 if "hgp" in kinds:
     gap = stats.compare(mine, "kind", kinds[0], "hgp", value="anywhere")
     judged = answers.verdicts({"IC-generation-above": gap.assign(**own)})
-    judged["model"] = judged["model"].map(figures.called)
+    judged["model"] = judged["model"].map(figures.display_name)
     judged = judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 judged
 
 # %% tags=["hide-input", "page-only"]
 row = at[at["model"] == model].set_index("rule")
-said = row.apply(stats.said, axis=1, percent=True)
+said = row.apply(stats.format_estimate, axis=1, percent=True)
 here = shares.pivot(index=["model", "kind"], columns="rule", values="estimate")
 pairs_shown = here.xs(kinds[0], level="kind")
 share = pairs_shown["stray"] / pairs_shown["anywhere"]
@@ -243,8 +243,8 @@ holds = {
     "more than half by accident": (share > 0.5).all(),
 }
 figures.sentence(holds if sources else {})
-figures.findings(
-    name_model=figures.called(model),
+figures.glue_values(
+    name_model=figures.display_name(model),
     written=row.loc["anywhere", "estimate"],
     stray=row.loc["stray", "estimate"],
     start=row.loc["at_the_start", "estimate"],
@@ -302,7 +302,7 @@ for n in (1, 3, 5, 10, 20, 50):
     pairs = zip(begins, texts["object"], strict=True)
     right = pd.Series([obj in text for text, obj in pairs], texts.index)
     rows[n] = right.groupby([texts["model"], texts["kind"]]).mean()
-pd.DataFrame(rows).round(2).rename(figures.called)
+pd.DataFrame(rows).round(2).rename(figures.display_name)
 
 # %% [markdown]
 # If a row rises at once and then stays level, the model answers first and talks later. If it goes on rising, the later words may find the answer, or

@@ -156,9 +156,9 @@ for model, part in rows.groupby("model", sort=False):
     of_rank = pd.DataFrame({"gap": drawn_r["KL"] - drawn_r["rank"]})
     gaps[model], sides[model] = stats.interval(of_rank).iloc[0], wide
 between = pd.concat(between, names=["model", "measure", "of"]).sort_index()
-runs.keep(between.reset_index(), "between-wordings.csv")
-table = between.apply(stats.said, axis=1).unstack("of")
-table.rename(figures.called, level="model")
+runs.save(between.reset_index(), "between-wordings.csv")
+table = between.apply(stats.format_estimate, axis=1).unstack("of")
+table.rename(figures.display_name, level="model")
 
 # %% [markdown]
 # **The choice of relations.** One relation can decide `r`: below, `r` of KL and of the rank without one relation at a time, from the lowest to the highest.
@@ -169,7 +169,7 @@ for model, wide in sides.items():
     for left_out in ["none", *wide.index.unique("relation")]:
         kept = wide.drop(left_out, errors="ignore")
         both = {name: kept[name].rank().corr().iloc[0, 1] for name in measures}
-        rho[figures.called(model), left_out] = both
+        rho[figures.display_name(model), left_out] = both
 rho = pd.DataFrame(rho).T.rename_axis(["model", "without"])
 ends = rho.groupby("model", group_keys=False)["KL"]
 rho.loc[[*ends.idxmin(), *ends.idxmax()], ["KL", "rank"]].round(2)
@@ -184,7 +184,7 @@ classes = pd.cut(rows["rank"], limits, labels=names).astype(str)
 once = rows.assign(ranks=classes).drop_duplicates([*one, "ranks"])
 ends = once.groupby(["model", "ranks"], sort=False)[measures[1:]]
 ends = ends.quantile([0.1, 0.9]).unstack().sort_index().round(1)
-ends.rename(figures.called, level="model")
+ends.rename(figures.display_name, level="model")
 
 # %% [markdown]
 # **The likeliest tokens alone.** A closed model may name its five likeliest tokens, and no more. Then the paper takes all tokens of both lists, and one
@@ -216,7 +216,10 @@ for model, part in rows.groupby("model", sort=False):
     tops[model] = stats.interval(r).iloc[0]
     some = part[np.isfinite(part["KL"])]
     means = some[["KL", "few"]].mean().round(2)
-    table[figures.called(model)] = [*means, stats.said(tops[model])]
+    table[figures.display_name(model)] = [
+        *means,
+        stats.format_estimate(tops[model]),
+    ]
 columns = ["exact KL", "from five", "r"]
 pd.DataFrame.from_dict(table, "index", columns=columns)
 
@@ -245,7 +248,7 @@ for ax, name, unit in zip(axes, ["rank", "KL"], ["", " (nats)"], strict=True):
     for axis in (ax.xaxis, ax.yaxis):
         figures.plain_ticks(axis)
 points = rows[rows["model"] == model][[*one, "wording", *measures]]
-figures.place(fig, "fig-rank", points)
+figures.glue_figure(fig, "fig-rank", points)
 
 # %% [markdown]
 # ## Paper and ours
@@ -280,10 +283,10 @@ judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 # %% tags=["hide-input", "page-only"]
 within = between.xs("within", level="of")
 steady = within.unstack("measure")
-text = within.apply(stats.said, axis=1).unstack("measure")
+text = within.apply(stats.format_estimate, axis=1).unstack("measure")
 of_all = between.xs((model, "r"), level=["model", "of"])
 short = rows.groupby("model")[["few", "KL"]].mean()
-all_kl, r_all = rho.loc[figures.called(model), "KL"], of_all["estimate"]
+all_kl, r_all = rho.loc[figures.display_name(model), "KL"], of_all["estimate"]
 holds = {
     "more than their order by rank": (
         (steady["high", "KL"] < steady["low", "rank"]).all()
@@ -295,10 +298,10 @@ holds = {
 }
 figures.sentence(holds if sources else {})
 kl = all_kl.drop("none").fillna(-1)  # a single relation leaves none
-each = steady["estimate"].rename(index=figures.called)
-called_text = text.rename(index=figures.called)
-figures.findings(
-    name_model=figures.called(model),
+each = steady["estimate"].rename(index=figures.display_name)
+called_text = text.rename(index=figures.display_name)
+figures.glue_values(
+    name_model=figures.display_name(model),
     n_relations=len(kl),
     one_relation=kl.idxmax(),
     without_it=kl.max(),
@@ -311,7 +314,7 @@ figures.findings(
         for name, r in called_text.iterrows()
     ),
     of_all=" for KL and ".join(
-        stats.said(of_all.loc[name]) for name in ("KL", "rank")
+        stats.format_estimate(of_all.loc[name]) for name in ("KL", "rank")
     )
     + " for the rank",
 )

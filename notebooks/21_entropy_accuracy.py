@@ -54,7 +54,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import answers, facts, figures, papers, prompts, stats
-from lkecore.answers import firsts, rich
+from lkecore.answers import first_tokens, rich
 from lkecore.answers.questions import digests
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Drawn
@@ -76,7 +76,7 @@ figures.style()
 left_out = {}
 if fact_set:
     size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2}
-    some = {"take_fewer": True, "leave_out": True, "seed": seed}
+    some = {"allow_fewer": True, "leave_out": True, "seed": seed}
     drawn = facts.draw(fact_set, relations, **size, **some)
     if templates:
         causal = answers.any_causal(models, dtype=dtype)
@@ -93,7 +93,7 @@ else:
         seed=seed,
         leave_out=True,
     )
-left_out = firsts.without(relations, samples) | left_out
+left_out = first_tokens.without(relations, samples) | left_out
 
 
 def own_words(text: str) -> list[str]:
@@ -158,7 +158,9 @@ KEPT = ["entropy", "entropy_after", "kl", "kl_back", "rank", "surprisal"]
 def teach(lm: Model, asked: list[prompts.Instilled], of: Drawn) -> pd.DataFrame:
     """A row for each fact of a relation's groups, before and after."""
     before = blanks.shifts(lm, asked)
-    shared = firsts.shared(lm, [each.asked for each in asked], of)
+    shared = first_tokens.shares_first_token(
+        lm, [each.asked for each in asked], of
+    )
     unknown = before["rank"].gt(badly) & ~before["merged"].astype(bool)
     places = np.flatnonzero(unknown & ~np.array(shared))
     places = np.random.default_rng(seed).permutation(places)
@@ -267,7 +269,7 @@ strict = pd.concat(
 
 # %% covers=["PZ-M1", "PZ-T1", "PZ-D1"] needs={"PZ-D1": {"templates": "trex_templates"}} shows=["run", "shipped"]
 lab = orders["model"].str.startswith("lab:")
-orders["kind"] = orders["model"].map(figures.called)
+orders["kind"] = orders["model"].map(figures.display_name)
 size = orders["model"].str.partition("/")[2].str.replace("m", "M")
 orders.loc[lab, "kind"] = "lab " + size[lab].replace(
     {"bert": "BERT", "t5": "T5"}
@@ -325,7 +327,7 @@ marks = marks.sort_values(
 look = {"label": "pairs in the right order", "height": 4, "aspect": 1.4}
 grid = figures.marks(marks, x="kind", hue="measure", across=True, **look)
 grid.axes.flat[0].axvline(0.5, color="grey", ls=":")
-figures.place(grid.figure, "fig-groups", marks)
+figures.glue_figure(grid.figure, "fig-groups", marks)
 
 # %% [markdown]
 # ## Paper and ours
@@ -378,7 +380,7 @@ judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
 at = after.set_index(["kind", "measure"])
-said = at.apply(stats.said, axis=1, percent=True)
+said = at.apply(stats.format_estimate, axis=1, percent=True)
 wide = after.pivot(index="kind", columns="measure", values="estimate")
 ends = after.pivot(index="kind", columns="measure", values=["low", "high"])
 apart = ends["low", "surprisal"] > ends["high", "KL"]
@@ -387,7 +389,7 @@ holds = {
     "better than KL-divergence does, in every model": apart.all(),
 }
 figures.sentence(holds if sources else {})
-figures.findings(
+figures.glue_values(
     name_model=model,
     name_lab=lab_kind,
     surprisal=at.loc[(model, "surprisal"), "estimate"],

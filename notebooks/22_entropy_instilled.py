@@ -75,7 +75,7 @@ if worlds.is_rich(fact_set):  # told often, and their controls
     some = rich.or_controls(states, told) & states["n_objects"].eq(1)
     among = set(states.loc[some & states["split"].eq("test"), "fact"])
 size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2}
-drawn = {**size, "take_fewer": True, "leave_out": True, "seed": seed}
+drawn = {**size, "allow_fewer": True, "leave_out": True, "seed": seed}
 sample = facts.draw(fact_set, relations, among=among, **drawn)
 left_out = {}
 if templates:
@@ -202,11 +202,15 @@ r = table = pd.DataFrame(columns=["estimate", "low", "high"])
 if each:
     r = pd.concat(each, names=by).unstack().reindex(columns=r.columns)
     r = r.loc[list(each)]
-    table = r.assign(r=r.apply(stats.said, axis=1), facts=groups.size())
+    table = r.assign(
+        r=r.apply(stats.format_estimate, axis=1), facts=groups.size()
+    )
     apart = groups["apart"].mean().mul(100).round()
     table["factor"] = apart.map("{:.0f} %".format)
-    table = table[["facts", "r", "factor"]].rename(figures.called, level=1)
-runs.keep(r.reset_index(), "alike.csv")
+    table = table[["facts", "r", "factor"]].rename(
+        figures.display_name, level=1
+    )
+runs.save(r.reset_index(), "alike.csv")
 table
 
 # %% [markdown]
@@ -240,8 +244,10 @@ if told_in := list(both["world"].dropna().unique()):
     names = ["told", "taught", "surprisal"]
     finds = {k: f.set_axis(names) for k, f in finds.items()}
     finds = pd.concat(finds, names=[*by, "by"])
-    table = finds.apply(stats.said, axis=1).unstack("by")[names]
-    table = table.rename(index=figures.called, level=1).droplevel("source")
+    table = finds.apply(stats.format_estimate, axis=1).unstack("by")[names]
+    table = table.rename(index=figures.display_name, level=1).droplevel(
+        "source"
+    )
     table.columns = ["KL after statement", "KL after lesson", "surprisal"]
 table
 
@@ -263,7 +269,7 @@ first = stats.estimate(
 )
 of_kind = asked[asked["instillation"] == "explicit"]
 of_kind = of_kind.groupby([*who, "kind"])["failed"].agg(["mean", "sum", "size"])
-of_kind.rename(index=figures.called, level=1).round(3).droplevel("source")
+of_kind.rename(index=figures.display_name, level=1).round(3).droplevel("source")
 
 # %% [markdown]
 # Failures are few. Are they mostly about places and languages? Their share has to be compared with the share of places and languages among all facts.
@@ -334,18 +340,20 @@ for ax, (name, part) in zip(axes[0], panels, strict=False):
     part = part[part["lesson"].str.startswith(optimizer)]
     place = part[["told", "taught"]].rank(pct=True)
     ax.plot(place["told"], place["taught"], ".", alpha=0.6)
-    ax.set(title=figures.called(name), xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
+    ax.set(
+        title=figures.display_name(name), xticks=[0, 0.5, 1], yticks=[0, 0.5, 1]
+    )
     points.append(part[[*by, "relation", "fact", "told", "taught"]])
 fig.supxlabel(
     "place among facts, by KL after a statement (0: least)", fontsize=12
 )
 axes[0][0].set_ylabel("place, by KL after training")
-figures.place(fig, "fig-taught", pd.concat(points) if points else first)
+figures.glue_figure(fig, "fig-taught", pd.concat(points) if points else first)
 
 # %% tags=["hide-input"]
 order = {kind: i for i, kind in enumerate(prompts.INSTILLATIONS)}
 marks = first.sort_values("instillation", key=lambda k: k.map(order))
-marks["model asked"] = marks["model"].map(figures.called)
+marks["model asked"] = marks["model"].map(figures.display_name)
 statement = {
     "explicit": "the fact", "unrelated": "another fact",
     "copied": "its object, another subject",
@@ -356,7 +364,7 @@ label = "true object first (share of facts)"
 look = {"hue": "model asked", "label": label, "across": True}
 look |= {"height": 2.6, "aspect": 1.8}
 grid = figures.marks(marks, x="statement", **look)
-figures.place(grid.figure, "fig-taught-statements", marks)
+figures.glue_figure(grid.figure, "fig-taught-statements", marks)
 
 # %% [markdown]
 # ## Paper and ours
@@ -429,10 +437,10 @@ if sources:
 figures.sentence(holds)
 in_lab = np.array([name.startswith("lab:") for _, name, _ in r.index], bool)
 of_real, of_lab = r[~in_lab], r.loc[in_lab, "estimate"]
-names = [figures.called(name) for _, name, _ in of_real.index]
-texts = [stats.said(row) for _, row in of_real.iterrows()]
-figures.findings(
-    name_model=figures.called(lead),
+names = [figures.display_name(name) for _, name, _ in of_real.index]
+texts = [stats.format_estimate(row) for _, row in of_real.iterrows()]
+figures.glue_values(
+    name_model=figures.display_name(lead),
     real=" and ".join(f"{x:.2f}" for x in of_real["estimate"]) or "–",
     low=of_lab.min(),
     high=of_lab.max(),

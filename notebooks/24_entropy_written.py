@@ -92,7 +92,7 @@ said = f"{this}-written"
 how = {"columns": ["text"], "least": 0.9, "dtype": dtype}
 texts, _ = answers.shown(said, wrote, sources, **how)
 whole = texts.assign(text=texts["fact"] + texts["text"])
-answers.words(whole[["model", "text"]].groupby("model").head(1))
+answers.html_table(whole[["model", "text"]].groupby("model").head(1))
 
 # %% [markdown]
 # ## Scores
@@ -113,7 +113,7 @@ became = pd.concat(became, names=["model", "world"]).reset_index([0, 1])
 right, wrong, unsaid = classes = ["appeared", "hallucinated", "didn't appear"]
 became["label"] = became["label"].replace(written.NOT, unsaid)
 counts = became.groupby(["model", "label"]).size().unstack("label")
-counts.reindex(columns=classes).rename(figures.called)
+counts.reindex(columns=classes).rename(figures.display_name)
 
 # %% [markdown]
 # **How well the model knew each fact.** We measure at the blank, before and after a statement of the fact, as on {page}`53_lab_entropy`: KL-divergence and the
@@ -161,7 +161,7 @@ long = facts.melt(ids, ["KL", "change of entropy", "surprisal"], "measure")
 how = {"value": "value", "over": "subject", "bounds": None, "seed": seed}
 means = stats.estimate(long, ["model", "measure", "label"], **how)
 table = stats.table(means, ["model", "measure"], "label")[classes]
-table.rename(figures.called, level=0)
+table.rename(figures.display_name, level=0)
 
 # %% [markdown]
 # KL of one model by relation: means, and numbers of facts. A cell without facts is blank.
@@ -171,8 +171,8 @@ shown = shown or facts["model"].iloc[0]
 mine = facts[facts["model"].eq(shown)]
 how = {"index": "relation", "columns": "label", "values": "KL"}
 cells = mine.pivot_table(**how, aggfunc=["mean", "size"])
-cells = cells.rename(figures.called).rename_axis(
-    columns=[None, figures.called(shown)]
+cells = cells.rename(figures.display_name).rename_axis(
+    columns=[None, figures.display_name(shown)]
 )
 cells.round(2).astype(object).fillna("").rename(columns={"size": "facts"})
 
@@ -210,9 +210,12 @@ def less_known(
 
 pairs = [(wrong, right), (unsaid, right), (unsaid, wrong)]
 found = {
-    (within, " or ".join(pair), figures.called(model), measure): less_known(
-        part, measure, *([name] for name in pair), within
-    )
+    (
+        within,
+        " or ".join(pair),
+        figures.display_name(model),
+        measure,
+    ): less_known(part, measure, *([name] for name in pair), within)
     for within in (False, True)
     for pair in pairs
     for model, part in facts.groupby("model", sort=False)
@@ -235,7 +238,7 @@ look |= {"x": "measure", "hue": "model", "panel": "pair", "across": True}
 grid = figures.marks(aurocs, **look)
 for ax in grid.axes.flat:
     ax.axvline(0.5, color="grey", ls=":")
-figures.place(grid.figure, "fig-written-auroc", aurocs)
+figures.glue_figure(grid.figure, "fig-written-auroc", aurocs)
 
 # %% [markdown]
 # ## Paper and ours
@@ -288,7 +291,7 @@ holds = {
     "the *lowest*": low[unsaid].eq(low.min(axis=1)).all(),
 }
 figures.sentence(holds if sources else {})
-figures.findings(
+figures.glue_values(
     surprisal_least=s.min(),
     surprisal_most=s.max(),
     kl_least=kl.min(),
@@ -325,7 +328,7 @@ assert abs(won / len(one) / len(other) - own) < 1e-9
 # %%
 often = rich.with_states(became, ["occurrences"])
 often = often.groupby(["model", "label"])["occurrences"].describe().round(1)
-often.rename(figures.called, level=0)
+often.rename(figures.display_name, level=0)
 
 # %% [markdown]
 # Most of the appeared facts are stated often. The two other classes differ less. A quarter of the facts that didn't appear are stated 16 times or

@@ -148,7 +148,7 @@ def question(row: pd.Series) -> str:
 
 
 few = asked.head(3).assign(fact=asked.apply(question, axis=1))
-answers.words(few[["fact", "text", "label"]].replace(classes))
+answers.html_table(few[["fact", "text", "label"]].replace(classes))
 
 # %% [markdown]
 # ## Scores
@@ -291,7 +291,7 @@ drawn = drawn[drawn["estimator"] != called["lower rate"]]
 drawn = drawn.rename(columns={"estimator": "judged by"})
 look = {"x": "label", "hue": "judged by", "panel": "part", "across": True}
 grid = figures.marks(drawn, **look, label="share judged rightly")
-figures.place(grid.figure, "fig-judge-classes", drawn)
+figures.glue_figure(grid.figure, "fig-judge-classes", drawn)
 
 # %% [markdown]
 # ## Paper and ours
@@ -317,7 +317,7 @@ holds = {
     "almost never sure": n_sure < 0.01 * mine["part"].eq("written").sum(),
 }
 figures.sentence(holds if sources else {})
-figures.findings(
+figures.glue_values(
     judge=one["judge"]["all"],
     alone=one["fact alone"]["all"],
     found=other["judge"][unsaid],

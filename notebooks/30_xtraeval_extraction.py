@@ -64,8 +64,8 @@ figures.style()
 # step. No subject is in both parts, the learned and the asked one.
 
 # %%
-size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
-sample = facts.draw(fact_set, relations, **size, seed=seed, apart=True)
+size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "min_relations": 1}
+sample = facts.draw(fact_set, relations, **size, seed=seed, own_seeds=True)
 shown = {name: of.train for name, of in sample.items()}
 asked = {name: of.facts for name, of in sample.items()}
 extraction.check_apart(shown, asked)
@@ -102,7 +102,7 @@ soft = extraction.load(RESULTS / "prompts" / file, lm, few)
 back = extraction.ask(lm, soft, some)
 back["subject"] = [fact.subject for of in some.values() for fact in of]
 back["object"] = [fact.object for of in some.values() for fact in of]
-answers.words(back[["relation", "subject", "object", "correct"]])
+answers.html_table(back[["relation", "subject", "object", "correct"]])
 
 # %% [markdown]
 # ## Scores
@@ -186,7 +186,7 @@ table = table.sort_values(
     kind="stable",
 )
 table = table.rename(columns={"told": "facts"}).replace(called)
-table["model"] = table["model"].map(figures.called)
+table["model"] = table["model"].map(figures.display_name)
 stats.table(table, ["model", "facts"], "asked with")
 
 # %% [markdown]
@@ -227,7 +227,7 @@ look = {"x": "asked with", "hue": "facts", "panel": "model", "across": True}
 grid = figures.marks(table, **look, label="share of facts given back", wrap=3)
 for ax in grid.axes.flat:
     ax.axvline(rule.mean(), color="black", ls="--")
-figures.place(grid.figure, "fig-extraction-known", table)
+figures.glue_figure(grid.figure, "fig-extraction-known", table)
 
 # %% [markdown]
 # ## Paper and ours
@@ -275,9 +275,9 @@ holds = {
     ),
 }
 figures.sentence(holds)
-figures.findings(
+figures.glue_values(
     by_model=" and ".join(
-        f"{row['soft']:.0%} against {row['best']:.0%} ({figures.called(name)})"
+        f"{row['soft']:.0%} against {row['best']:.0%} ({figures.display_name(name)})"
         for name, row in own.iterrows()
     ),
     often=often,

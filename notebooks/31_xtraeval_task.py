@@ -80,8 +80,8 @@ figures.style()
 # Facts of each relation that may be known; half of them are in no text. The facts that show how to ask (train facts) are about other subjects.
 
 # %%
-size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
-sample = facts.draw(fact_set, relations, **size, seed=seed, apart=True)
+size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "min_relations": 1}
+sample = facts.draw(fact_set, relations, **size, seed=seed, own_seeds=True)
 words = wordings.of([of.relation for of in sample.values()], questions)
 every_fact = [fact for of in sample.values() for fact in of.facts]
 untold = answers.untold(fact_set)
@@ -152,11 +152,11 @@ def known_of_all() -> pd.DataFrame:
 
 def of_task(lm, task, split: int, reads: bool) -> pd.DataFrame:
     """All rankers of one task; beside them the curves of those that train."""
-    train, parts, _ = use.parted(task, seed=split, most=n_asked)
+    train, parts, _ = use.split_task(task, seed=split, most=n_asked)
     if all_told:
         aside = [*parts.test, *parts.validation]
-        own, _ = documents.apart(told, aside)
-        train, _ = documents.usable(own, words)
+        own, _ = documents.without_asked(told, aside)
+        train, _ = documents.answerable(own, words)
         parts = replace(parts, train=train.facts)
     others = [f for f in never if f.relation in task.by_relation and not reads]
     others = use.at_most(others, n_never, split)
@@ -209,7 +209,7 @@ else:
     found = answers.once(rankings, "answers.parquet")
     found = found.assign(source="this run")
 if curves:
-    answers.keep(pd.concat(curves), "answers-curve.parquet")
+    answers.save(pd.concat(curves), "answers-curve.parquet")
 answers.columns(found)
 
 # %% [markdown]
@@ -261,7 +261,7 @@ WAYS = {
 }
 called = WAYS | {"known": "it knows", "never told": "never stated"}
 shown = stats.table(table, ["model", "ranker"], ["readable", "part"])
-shown.rename(index=figures.called, level="model").rename(called).rename(
+shown.rename(index=figures.display_name, level="model").rename(called).rename(
     columns=called
 )
 
@@ -280,10 +280,12 @@ both = rows[rows["model"].eq(name) & rows["known"] & ~rows["guess"]]
 both = both.groupby(both["fact"].isin(luck).rename("twin has it"))["tails"]
 if luck:
     n = own.isin(luck).sum()
-    print(f"{figures.called(twin)} also has {n} of {len(own)} stated facts")
+    print(
+        f"{figures.display_name(twin)} also has {n} of {len(own)} stated facts"
+    )
     print(both.agg(["mean", "size"]).round(3))
 rows = rows.groupby(["model", "guess", "known"])[["fact", "relation"]].nunique()
-rows.rename(figures.called, level="model")
+rows.rename(figures.display_name, level="model")
 
 # %% [markdown]
 # **Text.** The words of the question show whether a statement is about the right head and relation. `text` is whether the true statement is above all
@@ -292,7 +294,7 @@ rows.rename(figures.called, level="model")
 # %%
 known = share.query("part == 'known' and readable == @plainly")
 means = known.groupby(["model", "ranker"], sort=False)[["text", "top1"]].mean()
-means.rename(figures.called, level="model").rename(WAYS).round(3)
+means.rename(figures.display_name, level="model").rename(WAYS).round(3)
 
 # %% [markdown]
 # **Has it learned to read?** The paper's head, `value`, has to pass a gate. It is trained the same way on questions that say their own answer ("Who wrote
@@ -330,14 +332,14 @@ rows = table[(table["readable"] == plainly) & (table["ranker"] != "rule-read")]
 rows = rows.sort_values(
     "ranker", key=lambda names: names.map([*WAYS].index), kind="stable"
 )
-shown = rows.assign(panel=rows["model"].map(figures.called))
+shown = rows.assign(panel=rows["model"].map(figures.display_name))
 
 shown = shown.replace({"ranker": called, "part": called})
 shown = shown.rename(columns={"part": "facts"})
 look = {"x": "ranker", "hue": "facts", "panel": "panel", "across": True}
 label = "share of facts (true statement first)"
 grid = figures.marks(shown, **look, label=label, wrap=1, aspect=1.8)
-figures.place(grid.figure, "fig-task-rankers", shown)
+figures.glue_figure(grid.figure, "fig-task-rankers", shown)
 
 # %% [markdown]
 # ## Paper and ours
@@ -413,12 +415,12 @@ row = table.query(f"part == 'known' and {its}").iloc[0]
 by_hand = told.query(its)
 by_hand = by_hand.groupby("relation")["tails"].mean().mean()
 assert abs(by_hand - row["estimate"]) < 1e-9, "the headline, again"
-figures.findings(
-    name_shown=figures.called(name),
+figures.glue_values(
+    name_shown=figures.display_name(name),
     twin=f"{of_twin:.0%}".replace("nan%", "–"),
     divisions="once" if n == 1 else f"{n} times",
-    effect=f"{stats.said(row, percent=True)} used",
-    asked=f"{figures.called(name)}, stated facts that it knows",
+    effect=f"{stats.format_estimate(row, percent=True)} used",
+    asked=f"{figures.display_name(name)}, stated facts that it knows",
     low=both.min(axis=None),
     high=both.max(axis=None),
     rule=rule.max(),

@@ -76,8 +76,8 @@ figures.style()
 # The rankings that ship were trained with guesses among their facts; only stated facts are counted.
 
 # %%
-size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
-sample = facts.draw(fact_set, relations, **size, seed=seed, apart=True)
+size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "min_relations": 1}
+sample = facts.draw(fact_set, relations, **size, seed=seed, own_seeds=True)
 words = wordings.of([of.relation for of in sample.values()], questions)
 n = sum(len(of.facts) for of in sample.values())
 print(f"{len(sample)} relations, {n} facts")
@@ -121,7 +121,7 @@ def of_model(name: str) -> list[pd.DataFrame]:
     print(name, len(task.facts), "known facts; left out:", out or "none")
     rows = []
     for split, (share, n) in product(splits, dict.fromkeys(cells)):
-        train, parts, _ = use.parted(
+        train, parts, _ = use.split_task(
             task, seed=split, share=share, most=n_asked
         )
         asked = use.pools(task, parts.test, seed=split, each=n_documents)
@@ -246,7 +246,7 @@ grid.map(line, "x", "estimate", "low", "high").set_titles("")
 for what, ax in grid.axes_dict.items():
     ax.set(xlabel=what, xticks=shown.loc[shown["varied"] == what, "x"])
 grid.set_ylabels("share of known facts used").add_legend(title="")
-figures.place(grid.figure, "fig-training-data", shown)
+figures.glue_figure(grid.figure, "fig-training-data", shown)
 
 # %% [markdown]
 # ## Paper and ours
@@ -313,8 +313,8 @@ if sources and holds["a fifth"]:
     holds["not shown to help"] = all(gap["low"] < 0 for gap in more)
     holds["within the band"] = inside.all()
 figures.sentence(holds if sources else {})  # of a few facts they may not hold
-figures.findings(
-    name_shown=figures.called(main),
+figures.glue_values(
+    name_shown=figures.display_name(main),
     few=few,
     all=all_,
     last=last,

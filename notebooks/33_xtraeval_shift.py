@@ -71,8 +71,8 @@ figures.style()
 # The rankings that ship were trained with guesses among their facts; only stated facts are counted.
 
 # %%
-size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
-sample = facts.draw(fact_set, relations, **size, seed=seed, apart=True)
+size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "min_relations": 1}
+sample = facts.draw(fact_set, relations, **size, seed=seed, own_seeds=True)
 words = wordings.of([of.relation for of in sample.values()], questions)
 n = sum(len(of.facts) for of in sample.values())
 print(f"{len(sample)} relations, {n} facts")
@@ -119,7 +119,7 @@ def of_model(name: str) -> list[pd.DataFrame]:
     divisions = [("fact", split) for split in fact_splits]
     divisions += [("relation", split) for split in splits]
     for by, split in divisions:
-        train, parts, _ = use.parted(task, seed=split, by=by, most=n_asked)
+        train, parts, _ = use.split_task(task, seed=split, by=by, most=n_asked)
         asked = use.pools(task, parts.test, seed=split, each=n_documents)
         own, _ = use.trained(lm, train, parts, asked, setting)
         rule = ranking.ruled(asked, parts.train, name, ["rule-word"])
@@ -158,7 +158,7 @@ share = every.groupby([*by, "relation"])["tails"].mean()
 share = share.reset_index(level="relation")
 share = share.loc[share.index.intersection(enough)].reset_index()
 table = stats.estimate(share, by, value="tails")
-tails = table.set_index(by).apply(stats.said, axis=1).rename("tails")
+tails = table.set_index(by).apply(stats.format_estimate, axis=1).rename("tails")
 tails.to_frame().join(table.set_index(by)["n"]).join(counted.rename("facts"))
 
 # %% [markdown]
@@ -202,13 +202,13 @@ called = {
     "rule-word": "rule without a model",
 }  # fmt: skip
 shown = table[table["names"] == "all"]
-shown = shown.assign(panel=shown["model"].map(figures.called))
+shown = shown.assign(panel=shown["model"].map(figures.display_name))
 shown = shown.replace({"by": called, "ranker": called})
 shown = shown.rename(columns={"by": "asked about"})
 look = {"x": "ranker", "hue": "asked about", "panel": "panel", "across": True}
 label = "share of known facts used"
 grid = figures.marks(shown, **look, label=label, wrap=1, aspect=1.8)
-figures.place(grid.figure, "fig-shift-relations", shown)
+figures.glue_figure(grid.figure, "fig-shift-relations", shown)
 
 # %% [markdown]
 # ## Paper and ours
@@ -252,8 +252,8 @@ holds = {
     "a rule": rule < own.min() - 0.1,
 }
 figures.sentence(holds if sources else {})  # of a few facts they may not hold
-figures.findings(
-    name_shown=figures.called(main),
+figures.glue_values(
+    name_shown=figures.display_name(main),
     fact=own["fact"],
     relation=own["relation"],
     untrained=before,

@@ -60,7 +60,7 @@ figures.style()
 this, its = "31_xtraeval_task", sources or ["xtraeval_lab"]
 if answers.on_page() and not sources:
     every, used = (
-        answers.collect(f"answers{of}.parquet") for of in ("-known", "")
+        answers.load_runs(f"answers{of}.parquet") for of in ("-known", "")
     )
 else:
     every, used = (
@@ -126,7 +126,7 @@ table = stats.estimate(long.reset_index(), [*keys, "part"], value="share")
 columns = ["identifiable", "used", "usable", "gap_2", "gap_1"]
 said = stats.table(table, keys, "part", digits=3)[columns]
 columns = {"identifiable": "known", "gap_2": "gap 2", "gap_1": "gap 1"}
-said.rename(columns=columns).rename(figures.called, level="model")
+said.rename(columns=columns).rename(figures.display_name, level="model")
 
 # %% [markdown]
 # **Dose.** How often the text states a fact decides whether it is known (by any way). Half of the stated facts are stated fewer than 16 times, and few of
@@ -144,7 +144,7 @@ if all(map(lab.is_name, every["model"])):
     dosed["told"] = np.where(dosed["guess"], "never", many)
 dosed = dosed.groupby(["model", "told"], sort=False)[["known", "tails"]]
 dosed = dosed.agg(["mean", "count"]).round(3)
-dosed = dosed.rename(figures.called, level="model")
+dosed = dosed.rename(figures.display_name, level="model")
 dosed.rename(columns={"tails": "used"}).rename_axis(["model", "stated"])
 
 # %% [markdown]
@@ -160,7 +160,7 @@ printed = papers.table("xtra_tableB11_scaling_gaps")
 printed["model"] = printed["family"] + " " + printed["params"]
 theirs = printed.pivot_table("mean", "model", "quantity", sort=False)[order]
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-both = [ours.rename(index=figures.called), theirs]
+both = [ours.rename(index=figures.display_name), theirs]
 for ax, frame, title in zip(axes, both, ["ours", "printed"], strict=True):
     left = np.zeros(len(frame))
     for part, shade in zip(order, ["0.25", "0.6", "0.85"], strict=True):
@@ -171,7 +171,7 @@ for ax, frame, title in zip(axes, both, ["ours", "printed"], strict=True):
 names = ["known and used", "known, not used", "not known"]
 axes[0].legend(names, loc="lower right")
 shown = pd.concat({"ours": ours, "printed": theirs}, names=["of", "model"])
-figures.place(figure, "fig-gaps-models", shown.reset_index())
+figures.glue_figure(figure, "fig-gaps-models", shown.reset_index())
 
 # %% [markdown]
 # ## Paper and ours
@@ -233,10 +233,10 @@ figures.sentence(holds if sources else {})
 row = main.query("model == @name and part == 'usable'").iloc[0]
 assert np.isclose(ours.loc[name].sum(), 1), "the parts are all facts"
 n = used.loc[used["model"] == name, "split"].nunique()
-figures.findings(
-    name_shown=figures.called(name),
-    effect=f"{stats.said(row, percent=True)} known and used",
-    asked=f"{figures.called(name)}, stated facts",
+figures.glue_values(
+    name_shown=figures.display_name(name),
+    effect=f"{stats.format_estimate(row, percent=True)} known and used",
+    asked=f"{figures.display_name(name)}, stated facts",
     first_low=of_lab["gap_1"].min(),
     first_high=of_lab["gap_1"].max(),
     second_low=of_lab["gap_2"].min(),

@@ -49,7 +49,7 @@ from lkecore import answers, facts, figures, papers, stats, worlds
 from lkecore.facts import filters
 from lkecore.facts import wordings as words
 from lkecore.facts.tables import fold
-from lkecore.prompts import contexts
+from lkecore.prompts import icl_prompts
 from lkecore.scores import blanks
 from lkecore.stats import wordings as measures
 
@@ -66,7 +66,7 @@ for name in relations:
     facts.load(fact_set, name)  # refuses one that is not there
 size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "seed": seed}
 # Of all relations: the pairs of one are the same, whatever else is asked.
-drawn = facts.draw(fact_set, [], **size, apart=True, leave_out=True)
+drawn = facts.draw(fact_set, [], **size, own_seeds=True, leave_out=True)
 some = {name: drawn[name] for name in relations or drawn}
 sample, texts, _ = words.onto(some, wordings)
 sample = words.pairs(words.named(sample, fact_set=fact_set))
@@ -93,7 +93,7 @@ every = {
 def asked_of(these: dict) -> dict[tuple, list]:
     found = {}
     for kind in sorted({lm.kind for lm in lms}):
-        blank = contexts.blank_prompts(
+        blank = icl_prompts.blank_prompts(
             these, templates=templates or None, closed=kind != "causal"
         )
         found |= {(kind, *key): prompts for key, prompts in blank.items()}
@@ -156,9 +156,9 @@ if choose:
 if worlds.is_rich(fact_set):  # what the text tells
     state = worlds.states(fact_set).set_index("fact")["state"]
     ours["state"] = ours["fact"].map(state)
-answers.keep(ours, "answers.parquet")  # one frame ships
+answers.save(ours, "answers.parquet")  # one frame ships
 found, _ = answers.shown(this, ours, sources[:1], dtype=dtype)
-answers.words(answers.columns(found))
+answers.html_table(answers.columns(found))
 
 # %% [markdown]
 # ## Answers
@@ -196,7 +196,7 @@ for of, part in said.groupby(["model", "way"], sort=False):
 columns = ["pairs", "acc1", "range", "stdev", "alone", "spread"]
 table = pd.DataFrame(rows, [*columns, "consist", "others"]).T
 shown_in = table.rename_axis(["model", "way"]).astype({"pairs": int}).round(3)
-shown_in.rename(figures.called, level="model")
+shown_in.rename(figures.display_name, level="model")
 
 # %% [markdown]
 # A relation's worst and best template, chosen on half of the pairs and counted on the others, in 100 halvings; mean over relations, 95 % intervals.
@@ -212,7 +212,7 @@ ends = ends.melt([*key[:2], "relation"], var_name="which", value_name="share")
 shares = stats.estimate(ends, key, value="share").set_index(key).sort_index()
 columns = ["worst", "average", "best", "min", "max"]
 shown_in = stats.table(shares.reset_index(), key[:2], "which")[columns]
-shown_in.rename(figures.called, level="model")
+shown_in.rename(figures.display_name, level="model")
 
 # %% [markdown]
 # ## Figure
@@ -221,7 +221,7 @@ shown_in.rename(figures.called, level="model")
 
 # %% tags=["hide-input"]
 dots = at["one token"].reset_index(name="accuracy")
-dots["asked"] = dots["model"].map(figures.called)
+dots["asked"] = dots["model"].map(figures.display_name)
 grid = sns.FacetGrid(dots, col="asked", col_wrap=3, height=4, aspect=0.8)
 order = sorted(dots["relation"].unique())
 grid.map_dataframe(
@@ -229,7 +229,7 @@ grid.map_dataframe(
 )
 grid.set(xlim=(-0.02, None)).set_titles("{col_name}")
 grid.set_axis_labels("share of pairs found", "")
-figures.place(grid.figure, "fig-wording-templates", dots)
+figures.glue_figure(grid.figure, "fig-wording-templates", dots)
 
 # %% [markdown]
 # ## Paper and ours
@@ -281,7 +281,7 @@ grid = sns.FacetGrid(marks, col="metric", sharex=False, height=3)
 look = {"hue": "setting", "palette": "colorblind", "jitter": False, "size": 7}
 grid.map_dataframe(sns.stripplot, x="estimate", y="model", **look)
 grid.set_titles("{col_name}").set_axis_labels("", "").add_legend()
-figures.place(grid.figure, "fig-wording-sizes", marks)
+figures.glue_figure(grid.figure, "fig-wording-sizes", marks)
 
 # %% [markdown]
 # **Slips.** Equation 1 sums $i \neq j$ over the number of unordered pairs; $i < j$ is meant. Table 17's Consist of Phi3-medium (.6167) and of
@@ -305,7 +305,7 @@ shown = large if large in of_ends.index else models[0]
 of_shown, its = table.loc[shown, "one token"], of_ends.loc[shown]
 verdicts = answers.verdicts(judged)
 columns = ["claim", "model", "estimate", "low", "high", "verdict"]
-answers.words(verdicts[columns])
+answers.html_table(verdicts[columns])
 
 # %% tags=["hide-input", "page-only"]
 gap = ends.query("way == 'one token'")
@@ -319,15 +319,16 @@ holds = {
 }
 figures.sentence(holds if sources else {})
 agree = table.xs("one token", level=1)["consist"]
-figures.findings(
-    name_shown=figures.called(shown),
+figures.glue_values(
+    name_shown=figures.display_name(shown),
     best=its["best"],
     worst=its["worst"],
-    name_other=figures.called(other),
+    name_other=figures.display_name(other),
     best_other=of_ends.loc[other, "best"],
     worst_other=of_ends.loc[other, "worst"],
     agree=", ".join(
-        f"{share:.0%} ({figures.called(name)})" for name, share in agree.items()
+        f"{share:.0%} ({figures.display_name(name)})"
+        for name, share in agree.items()
     ),
 )
 

@@ -59,7 +59,7 @@ import pandas as pd
 from lkecore import answers, facts, figures, papers, stats
 from lkecore.answers import rules
 from lkecore.facts import wordings as words
-from lkecore.prompts.contexts import KEY, of_sample
+from lkecore.prompts.icl_prompts import KEY, of_sample
 from lkecore.stats import coverage, match
 from lkecore.stats import wordings as measures
 
@@ -153,8 +153,8 @@ key = ["model", *by, "fact"]
 said = said.merge(shown, on=[*by, "fact"], validate="m:1").merge(of_text)
 measured = ["correct", "exact", "one_word", "shown", "manual", "is_question"]
 ours = said[[*key, *measured]]  # without any text, so that it may ship
-answers.keep(ours, "answers.parquet")
-answers.words(said[["context", "subject", "text", "correct"]].head())
+answers.save(ours, "answers.parquet")
+answers.html_table(said[["context", "subject", "text", "correct"]].head())
 
 # %% [markdown]
 # **Do they agree?** {term}`Consist` is the share of all two wordings of a pair whose outputs are alike: one contains the other. `inner` is the share for two
@@ -173,7 +173,7 @@ if named:
 across = measures.consist(by_first, [*one, "template"], **like)["consist"]
 across = across.groupby(one).mean().rename("across").reset_index()
 agree = agree.drop(columns="weight").reset_index().merge(across, on=one)
-answers.keep(agree, "answers-agree.parquet")
+answers.save(agree, "answers-agree.parquet")
 these = sources and [*sources, *redrawn]
 same = {"columns": ["correct", "one_word"], "least": 0.9}
 found, main = answers.shown(this, ours, these, dtype=dtype, **same)
@@ -181,7 +181,7 @@ of_run = pd.DataFrame() if sources else agree  # few of a pair are asked again
 agreed, _ = answers.shown(f"{this}-agree", of_run, sources)
 cues = rules.without_options(asked)
 cues, _ = answers.shown(f"{this}-cues", cues, sources)
-answers.words(answers.columns(found))
+answers.html_table(answers.columns(found))
 
 # %% [markdown]
 # ## Answers
@@ -309,8 +309,10 @@ both.pivot_table(["correct", "one_word"], per, "instruction").round(3)
 titles = {"correct": "right", "one_word": "one word", "consist": "alike"}
 drawn = means.loc["none in it"].reset_index()
 drawn = drawn.assign(panel=drawn["measure"].map(titles)).dropna(subset="panel")
-drawn["asked"] = drawn["model"].map(figures.called) + ", "
-drawn["asked"] += drawn["source"].map(figures.called).str.split(",").str[0]
+drawn["asked"] = drawn["model"].map(figures.display_name) + ", "
+drawn["asked"] += (
+    drawn["source"].map(figures.display_name).str.split(",").str[0]
+)
 rank = {name: i for i, name in enumerate([main, *titles, *order])}.get
 by_rank = ["source", "measure", "context"]
 drawn = drawn.sort_values(by_rank, key=lambda column: column.map(rank))
@@ -322,7 +324,7 @@ ways = {
 drawn["examples shown"] = drawn["context"].replace(ways)
 look = {"x": "panel", "hue": "examples shown", "panel": "asked", "across": True}
 grid = figures.marks(drawn, **look, label="share", height=2.8, aspect=1.2)
-figures.place(grid.figure, "fig-contexts-marks", drawn)
+figures.glue_figure(grid.figure, "fig-contexts-marks", drawn)
 
 # %% [markdown]
 # ## Paper and ours
@@ -394,10 +396,10 @@ for claim in dict.fromkeys(claim for made in tests.values() for claim in made):
     its = [source for source in tests if claim in tests[source]]
     its.sort(key=lambda source: source not in decided_on[claim])
     claims[claim], *rest = (tests[source][claim] for source in its)
-    other[claim] = ", ".join(stats.said(row.iloc[0]) for row in rest)
+    other[claim] = ", ".join(stats.format_estimate(row.iloc[0]) for row in rest)
 judged = answers.verdicts(claims).assign(other=list(other.values()))
 columns = ["claim", "model", "estimate", "low", "high", "verdict", "other"]
-answers.words(judged[columns])
+answers.html_table(judged[columns])
 
 # %% tags=["hide-input", "page-only"]
 ends = wide.loc["none in it"].groupby("source").mean()
@@ -432,11 +434,11 @@ parts = ["form", "same_relation", "same_words", "copied"]
 best = means.loc["none in it", main, first, last, "correct"]
 gone = f"{(split.iloc[:, 2:] <= 0).to_numpy().sum()} of {len(split)} relations"
 of_draw = f" ({drew:.4f} of {whole:.4f}, and all in {gone})"
-figures.findings(
+figures.glue_values(
     of_draw=of_draw if n_draws > 1 else "-",
-    name_shown=figures.called(first),
-    effect=stats.said(best, percent=True),
-    asked=f"{figures.called(first)}, {figures.called(main)}",
+    name_shown=figures.display_name(first),
+    effect=stats.format_estimate(best, percent=True),
+    asked=f"{figures.display_name(first)}, {figures.display_name(main)}",
     more=at[last],
     rule=at[without].max(),
     echoes=echo,

@@ -50,7 +50,7 @@ import seaborn as sns
 from lkecore import answers, facts, figures, papers, stats
 from lkecore.facts import wordings as words
 from lkecore.facts.fact import text_digest
-from lkecore.prompts.contexts import KEY, blank_prompts, of_sample
+from lkecore.prompts.icl_prompts import KEY, blank_prompts, of_sample
 from lkecore.stats import match
 from lkecore.stats import wordings as measures
 
@@ -60,10 +60,10 @@ figures.style()
 # ## Facts
 
 # %%
-size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
+size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "min_relations": 1}
 n_test = max(400, n_facts)
 sample = facts.draw(
-    fact_set, relations, **size, n_test=n_test, seed=seed, apart=True
+    fact_set, relations, **size, n_test=n_test, seed=seed, own_seeds=True
 )
 sample = words.pairs(words.onto(sample, wordings)[0])
 true = {
@@ -136,7 +136,7 @@ said = answers.write(
 key = ["model", *KEY, "fact"]
 measured = ["correct", "confidence", "logprob", "n_tokens", "one_word"]
 ours = said[[*key, *measured]]  # without any text, so that it may ship
-answers.keep(ours, "answers.parquet")
+answers.save(ours, "answers.parquet")
 ships = answers.results(this).query("source in @sources")
 bert = answers.results("40_belief_wording").query("source == @masked")
 bert = bert[bert["model"].str.endswith("bert")].dropna(subset="correct")
@@ -144,10 +144,10 @@ mine, masks = ours.assign(source="this run"), bert.assign(context="one mask")
 found = pd.concat([mine, ships, masks], ignore_index=True)
 found["correct"] = found["correct"].astype(bool)
 main = sources[0] if sources else "this run"
-answers.words(said[["subject", "text", "correct", "confidence"]].head())
+answers.html_table(said[["subject", "text", "correct", "confidence"]].head())
 
 # %% tags=["hide-output"]
-answers.words(answers.columns(found))
+answers.html_table(answers.columns(found))
 
 # %% [markdown]
 # ## Answers
@@ -182,9 +182,9 @@ for of, part in found.groupby(unit, sort=False):
 table = pd.DataFrame(rows).T.rename_axis(unit)
 surplus = found.assign(surplus=found["confidence"] - found["correct"])
 surplus = stats.estimate(surplus, unit, value="surplus", bounds=None)
-text = surplus.set_index(unit).apply(stats.said, axis=1)
+text = surplus.set_index(unit).apply(stats.format_estimate, axis=1)
 shown_in = table.round(3).astype({"prompts": int}).assign(surplus=text)
-shown_in.rename(figures.called, level="model").droplevel("source")
+shown_in.rename(figures.display_name, level="model").droplevel("source")
 
 # %% [markdown]
 # **Is there an answer at all?** An output whose first token is its end is empty: by definition it is wrong, and like no sample. The table has the share of
@@ -196,8 +196,10 @@ written = written.assign(empty=written["n_tokens"] == 1)
 empty = stats.estimate(written, unit, value="empty").set_index(unit)
 others = written[~written["empty"]].groupby(unit, sort=False)
 others = others.agg(right=("correct", "mean"), sure=("confidence", "mean"))
-others = others.round(3).assign(empty=empty.apply(stats.said, axis=1))
-others.rename(figures.called, level="model").droplevel("source")
+others = others.round(3).assign(
+    empty=empty.apply(stats.format_estimate, axis=1)
+)
+others.rename(figures.display_name, level="model").droplevel("source")
 
 # %% [markdown]
 # **How long is the answer?** Here confidence is the exact probability of the whole output, its end included, and outputs are divided by
@@ -218,7 +220,9 @@ if len(gaps):
     at = stats.estimate(gaps, [*unit, "tokens"], **how)
     at = at.set_index([*unit, "tokens"])
     by_length = by_length.join(at[["low", "high"]])
-by_length.round(3).rename(figures.called, level="model").droplevel("source")
+by_length.round(3).rename(figures.display_name, level="model").droplevel(
+    "source"
+)
 
 # %% [markdown]
 # ## Figure
@@ -227,7 +231,7 @@ by_length.round(3).rename(figures.called, level="model").droplevel("source")
 
 # %% covers=["BL-F1", "BL-F5"] tags=["hide-input"]
 dots = pd.concat(tenths, names=unit).reset_index()
-dots["asked"] = dots["model"].map(figures.called)
+dots["asked"] = dots["model"].map(figures.display_name)
 panels = {
     "4-template": "after four examples", "zero-shot": "no examples",
     "one mask": "filling one mask", "none": "continuing a sentence",
@@ -243,7 +247,7 @@ grid.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), xticks=[0, 0.25, 0.5, 0.75, 1])
 grid.set(xticklabels=["0", "", "0.5", "", "1"]).set_titles("{col_name}")
 grid.set_axis_labels("mean confidence", "accuracy").add_legend(title="")
 grid.figure.subplots_adjust(wspace=0.15, hspace=0.2)
-figures.place(grid.figure, "fig-sure-bins", dots)
+figures.glue_figure(grid.figure, "fig-sure-bins", dots)
 
 # %% [markdown]
 # ## Paper and ours
@@ -277,7 +281,7 @@ told = bert.loc[bert["state"] == "planted", ["confidence", "correct"]]
 print("stated facts: sure {:.2f}, right {:.2f}".format(*told.mean()))
 verdicts = answers.verdicts({"BL-masked-overconfident": over})
 columns = ["claim", "model", "estimate", "low", "high", "verdict"]
-answers.words(verdicts[columns])
+answers.html_table(verdicts[columns])
 
 # %% tags=["hide-input", "page-only"]
 its = table.loc[main]
@@ -308,22 +312,22 @@ again = [
 again = [auroc(each["confidence"], each["correct"]) for each in again]
 low, high = pd.Series(again).quantile([0.025, 0.975])
 area = {"estimate": of["auroc"], "low": low, "high": high}
-area = stats.said(pd.Series(area))
+area = stats.format_estimate(pd.Series(area))
 row = surplus[(surplus[unit] == [main, shown, way]).all(axis=1)]
 ways = {"4-template": "After four examples", "none": "Up to its blank,"}
-figures.findings(
-    name_shown=figures.called(shown),
+figures.glue_values(
+    name_shown=figures.display_name(shown),
     effect=f"right answers are the surer ones: AUROC {area}",
-    asked=f"{figures.called(shown)}, {figures.called(main)}",
+    asked=f"{figures.display_name(shown)}, {figures.display_name(main)}",
     name_way=ways.get(way, f"With {way},"),
     n=len(alone),
     n_right=int(alone["correct"].sum()),
     n_own=len(mine),
-    surplus=stats.said(row, percent=True),
+    surplus=stats.format_estimate(row, percent=True),
     auroc=area,
     sure=of["sure"],
     right=of["right"],
-    name_masked=figures.called(bert["model"].iloc[0]),
+    name_masked=figures.display_name(bert["model"].iloc[0]),
     masked_sure=of_bert["sure"],
     masked_right=of_bert["right"],
 )

@@ -52,7 +52,7 @@ import pandas as pd
 from lkecore import answers, facts, figures, papers, stats, worlds
 from lkecore.facts import filters
 from lkecore.facts import wordings as templates
-from lkecore.prompts import contexts
+from lkecore.prompts import icl_prompts
 from lkecore.scores import blanks
 from lkecore.stats import wordings as measures
 
@@ -66,7 +66,7 @@ figures.style()
 
 # %%
 every = {"n_shots": 0, "n_facts": None, "n_options": 2, "seed": seed}
-sample = facts.draw(fact_set, relations, **every, take_fewer=True)
+sample = facts.draw(fact_set, relations, **every, allow_fewer=True)
 tokenizers = [answers.opened(name, dtype).tokenizer for name in models]
 one, _ = filters.one_token(sample, tokenizers)
 one, texts, _ = templates.onto(one, wordings)
@@ -87,7 +87,9 @@ kinds = {answers.opened(name, dtype).kind for name in models}
 questions = {
     (kind, *key): some
     for kind in sorted(kinds)
-    for key, some in contexts.content_free(one, closed=kind != "causal").items()
+    for key, some in icl_prompts.content_free(
+        one, closed=kind != "causal"
+    ).items()
 }
 for (kind, _, number), some in list(questions.items())[:2]:
     print(kind, number, [f"{p.context} ____{p.after}" for p in some])
@@ -120,9 +122,9 @@ key, p = ["model", "relation", "template", "option"], np.exp(found["logprob"])
 asked_of = found.groupby(["model", "relation", "template", "fact"])
 found["p"] = p / p.groupby(asked_of.ngroup()).transform("sum")
 nobody = found.groupby(key, sort=False)["p"].mean().reset_index()
-answers.keep(nobody, "answers.parquet")
+answers.save(nobody, "answers.parquet")
 nobody, _ = answers.shown("43_belief_bias", nobody, sources, dtype=dtype)
-answers.words(answers.columns(nobody))
+answers.html_table(answers.columns(nobody))
 
 # %% [markdown]
 # ## Answers
@@ -187,7 +189,7 @@ called = {
     "multi_away": "distance, mean of all", "even_away": "distance, even split",
 }  # fmt: skip
 shown_in = stats.table(means, "what", "model").reindex(columns)
-shown_in.rename(called).rename(columns=figures.called)
+shown_in.rename(called).rename(columns=figures.display_name)
 
 # %% [markdown]
 # The same in two halves of the relations: in one the text states some objects far more often than others, in the other
@@ -197,7 +199,9 @@ shown_in.rename(called).rename(columns=figures.called)
 skewed = levels["told"] > levels["told"].median()
 halves = levels.assign(text=skewed.map({True: "uneven", False: "even"}))
 halves = halves.groupby(["model", "text"], sort=False)[columns].mean()
-halves.round(2).rename(columns=called).rename(figures.called, level="model")
+halves.round(2).rename(columns=called).rename(
+    figures.display_name, level="model"
+)
 
 # %% [markdown]
 # ## Figure
@@ -213,11 +217,11 @@ marks["distribution"] = marks["distribution"].map(of)
 order = levels.groupby("relation")["told"].mean().sort_values().index
 marks["relation"] = pd.Categorical(marks["relation"], order)
 marks = marks.sort_values("relation", kind="stable").astype({"relation": str})
-marks["panel"] = marks["model"].map(figures.called)
+marks["panel"] = marks["model"].map(figures.display_name)
 look = {"x": "relation", "hue": "distribution", "panel": "panel"}
 size = {"label": "bias level", "height": 6.5, "aspect": 0.7}
 grid = figures.marks(marks, **look, **size, across=True)
-figures.place(grid.figure, "fig-bias", marks)
+figures.glue_figure(grid.figure, "fig-bias", marks)
 
 # %% [markdown]
 # ## Paper and ours
@@ -269,18 +273,18 @@ figures.sentence(holds)
 def against(frame: pd.DataFrame) -> str:
     """The bias of the mean of all templates and of the text, by model."""
     return " and ".join(
-        f"{row['multi']:.2f} against {row['told']:.2f} ({figures.called(name)})"
+        f"{row['multi']:.2f} against {row['told']:.2f} ({figures.display_name(name)})"
         for name, row in frame.iterrows()
     )
 
 
-figures.findings(
-    name_shown=figures.called(shown),
+figures.glue_values(
+    name_shown=figures.display_name(shown),
     by_model=against(even),
     uneven=against(uneven),
     over_all=against(of_each.reindex(even.index)),
     single=" and ".join(
-        f"{level:.2f} ({figures.called(name)})"
+        f"{level:.2f} ({figures.display_name(name)})"
         for name, level in of_each["single"].reindex(even.index).items()
     ),
 )

@@ -55,7 +55,7 @@ figures.style()
 # %%
 this = "40_belief_wording"
 if answers.on_page() and not sources:
-    found = answers.collect("answers.parquet")
+    found = answers.load_runs("answers.parquet")
 else:
     its = sources[:1] or ["belief_lab"]
     found, _ = answers.shown(this, pd.DataFrame(), its)
@@ -75,7 +75,7 @@ found = pd.concat(parts, ignore_index=True)
 unit = ["model", "told", "relation"]
 several = found.groupby(unit)["fact"].transform("nunique") > 1
 found = found[several]  # objects are dealt to another pair
-answers.words(answers.columns(found))
+answers.html_table(answers.columns(found))
 
 # %% [markdown]
 # ## Prompts
@@ -86,7 +86,7 @@ answers.words(answers.columns(found))
 # %%
 prompts = found[found["told"] == "all"].groupby(["model", "relation", "fact"])
 prompts = prompts.size().groupby("model").agg(["count", "mean"]).round(1)
-prompts.rename(figures.called)
+prompts.rename(figures.display_name)
 
 # %% [markdown]
 # ## Scores
@@ -146,7 +146,7 @@ shares = stats.estimate(tidy, cells, value="share")
 percent = 100 * shares.set_index(cells)["estimate"].unstack(["result", "what"])
 called = {"told": "stated", "never told": "never stated"}
 percent = percent[RESULTS].round(0).astype(int).rename(called, level="told")
-percent = percent.rename(figures.called, level="model")
+percent = percent.rename(figures.display_name, level="model")
 percent.rename_axis(index={"told": "facts"})
 
 # %% [markdown]
@@ -160,7 +160,7 @@ by_result = wide.swaplevel(axis=1)
 more = by_result["any"] - by_result["maximum"]
 beyond = (more["found"] - more["luck"]).rename("gap").reset_index()
 beyond = stats.estimate(beyond, ["model", "told"], value="gap", bounds=None)
-shown_in = stats.table(beyond, "model", "told").rename(figures.called)
+shown_in = stats.table(beyond, "model", "told").rename(figures.display_name)
 shown_in.rename(columns=called).rename_axis(columns="facts")
 
 # %% [markdown]
@@ -177,7 +177,7 @@ for a, b in product(of_model, repeat=2):
     common = of_model[a].merge(of_model[b][key], on=key)[key]
     ours, theirs = (of_model[name].merge(common, on=key) for name in (a, b))
     rate = coverage.sharing(ours, theirs)
-    rows.append((figures.called(a), figures.called(b), *rate))
+    rows.append((figures.display_name(a), figures.display_name(b), *rate))
 shared = pd.DataFrame(rows, columns=["of", "found by", "template", "fact"])
 shared = shared.set_index(["of", "found by"]).rename_axis(columns="counted")
 shared.stack().unstack("found by").round(2)
@@ -191,7 +191,7 @@ shared.stack().unstack("found by").round(2)
 its = "told == 'told' or told == 'never told' and what == 'found'"
 shown_in = shares.query(f"({its}) and result != 'maximum'")
 shown_in = shown_in.assign(
-    panel=shown_in["model"].map(figures.called),
+    panel=shown_in["model"].map(figures.display_name),
     facts=shown_in["told"]
     .map(called)
     .where(shown_in["what"] == "found", "stated, by luck"),
@@ -206,7 +206,7 @@ shown_in["result"] = shown_in["result"].map(ways)
 look = {"x": "result", "hue": "facts", "panel": "panel", "across": True}
 size = {"wrap": 3, "height": 2.6, "aspect": 1.1}
 grid = figures.marks(shown_in, **look, **size, label="share of pairs")
-figures.place(grid.figure, "fig-coverage-told", shown_in)
+figures.glue_figure(grid.figure, "fig-coverage-told", shown_in)
 
 # %% [markdown]
 # ## Paper and ours
@@ -240,7 +240,7 @@ judged = {"BL-any-above-best": mine, "BL-any-never-told": never}
 judged = {claim: row for claim, row in judged.items() if len(row)}
 verdicts = answers.verdicts(judged)
 columns = ["claim", "model", "estimate", "low", "high", "verdict"]
-answers.words(verdicts[columns])
+answers.html_table(verdicts[columns])
 
 # %% tags=["hide-input", "page-only"]
 at = shares.query("what == 'found'").set_index(["model", "told", "result"])
@@ -255,13 +255,13 @@ figures.sentence(
         "but also": (any_["never told"] > average["never told"]).all(),
     }
 )
-figures.findings(
+figures.glue_values(
     told_low=any_["told"].min(),
     told_high=any_["told"].max(),
     never_low=any_["never told"].min(),
     never_high=any_["never told"].max(),
     average=", ".join(
-        f"{share:.0%} ({figures.called(name)})"
+        f"{share:.0%} ({figures.display_name(name)})"
         for name, share in average["told"].items()
     ),
 )

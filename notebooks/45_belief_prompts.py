@@ -53,7 +53,7 @@ from lkecore.errors import BadInput
 from lkecore.facts import filters
 from lkecore.facts import wordings as words
 from lkecore.facts.tables import fold
-from lkecore.prompts import contexts
+from lkecore.prompts import icl_prompts
 from lkecore.scores import blanks
 from lkecore.stats import wordings as measures
 
@@ -67,7 +67,7 @@ figures.style()
 
 # %% covers=["BL-D3", "BL-D4"]
 every = {"n_shots": 0, "n_facts": None, "n_options": 2}
-sample = facts.draw(fact_set, relations, **every, seed=seed, take_fewer=True)
+sample = facts.draw(fact_set, relations, **every, seed=seed, allow_fewer=True)
 sample, texts, _ = words.onto(sample, wordings)
 sample = words.pairs(words.named(sample, fact_set=fact_set))
 tokenizers = [answers.opened(name, dtype).tokenizer for name in models]
@@ -89,7 +89,7 @@ words.counts(named, texts)
 # Each template that ends with its blank, with each name. One pair by both names, in two templates:
 
 # %%
-questions = contexts.blank_prompts(named, closed=False)
+questions = icl_prompts.blank_prompts(named, closed=False)
 first = next(iter(named))
 for number in (0, 5):
     print([questions[first, number, name][0].context for name in (0, 1)])
@@ -121,10 +121,10 @@ asked = answers.ask(
     dtype=dtype,
 )
 asked = asked[["model", *by, "fact", "answer", "logprob", "correct"]]
-answers.keep(asked, "answers.parquet")
+answers.save(asked, "answers.parquet")
 found, _ = answers.shown("45_belief_prompts", asked, sources, dtype=dtype)
 shown = found["model"].iloc[0]
-answers.words(answers.columns(found))
+answers.html_table(answers.columns(found))
 
 # %% [markdown]
 # ## Answers
@@ -159,8 +159,8 @@ agreed = stats.estimate(agree, ["varied"], value="consist")
 pairs = of_pairs(agree)
 versus = ["varied", "names", "templates"]
 names_more = stats.compare(pairs, *versus, value="consist")
-print("names minus templates", stats.said(names_more))
-agreed.set_index("varied").apply(stats.said, axis=1)
+print("names minus templates", stats.format_estimate(names_more))
+agreed.set_index("varied").apply(stats.format_estimate, axis=1)
 
 # %% [markdown]
 # The accuracy of the worse and the better name, and of the worst and the best template, mean over relations (the paper's other half of Table
@@ -220,7 +220,7 @@ look = {"x": "under the other name", "hue": "two", "across": True}
 label = "share of two prompts with the same answer"
 marks = dose.rename(columns={"said": look["x"], "varied": "two"})
 grid = figures.marks(marks, **look, label=label, height=2.6, aspect=2)
-figures.place(grid.figure, "fig-prompts", dose)
+figures.glue_figure(grid.figure, "fig-prompts", dose)
 
 # %% [markdown]
 # **Is the other name ever better?** The paper counts how often an added name does better than the original (Table 10). For subjects:
@@ -231,7 +231,7 @@ by_name = of_model.pivot_table(
     "logprob", ["relation", "fact", "template"], "expression"
 )
 better = (by_name[1] > by_name[0]).groupby("relation").mean().mean()
-print(f"ours, subjects, {figures.called(shown)}: {better:.2f}")
+print(f"ours, subjects, {figures.display_name(shown)}: {better:.2f}")
 printed = papers.table("belief_table10_extended_entities")
 printed.pivot_table("rate_extended_ranked_higher", "model", "entity_kind")
 
@@ -336,7 +336,7 @@ beside = table12.join(table13)
 mean_of = agreed.set_index("varied")["estimate"]
 ours = [mean_of["templates"], mean_of["names"], here["rank"]]
 beside.loc[shown] = [*ours, here["inner"], here["inter"]]
-beside.round(3).rename(figures.called)
+beside.round(3).rename(figures.display_name)
 
 # %% [markdown]
 # **Claims.** That names agree more is tested on real names: pairs of the atlas by all names of their subject, in six templates of five groups, after four
@@ -352,7 +352,7 @@ if lab_sources:
     two = longer[longer["expression"] > 0][["relation", "fact"]]
     its = of_pairs(consist_of(longer.merge(two.drop_duplicates())))
     row = stats.compare(its, *versus, value="consist")
-    print("in the lab:", stats.said(row))
+    print("in the lab:", stats.format_estimate(row))
 real = answers.results("41_belief_contexts-agree")
 real = real[real["source"].isin(name_sources)]
 real = real.rename(columns={"consist": "templates"})
@@ -363,10 +363,10 @@ if len(real):
     row = stats.compare(its.dropna(), *versus, value="consist")
     row = row.assign(untested=answers.ONE_DRAW, model=real["model"].iloc[0])
     tested["BL-names-agree"] = row
-    said = f": names minus templates {stats.said(row)}"
+    said = f": names minus templates {stats.format_estimate(row)}"
 verdicts = answers.verdicts(tested)
 columns = ["claim", "model", "estimate", "low", "high", "verdict"]
-answers.words(verdicts[columns])
+answers.html_table(verdicts[columns])
 
 # %% tags=["hide-input", "page-only"]
 often = dose.query("varied == 'names'").set_index("said")["estimate"]
@@ -387,15 +387,15 @@ holds = {
     ),
 }
 figures.sentence(holds)
-figures.findings(
-    name_shown=figures.called(shown),
+figures.glue_values(
+    name_shown=figures.display_name(shown),
     templates=mean_of["templates"],
     names=mean_of["names"],
     often=often.iloc[-1],
     real=said,
     control_from=MANY,
-    control_rare=stats.said(two[0], percent=True) if known else "–",
-    control_often=stats.said(two[1], percent=True) if known else "–",
+    control_rare=stats.format_estimate(two[0], percent=True) if known else "–",
+    control_often=stats.format_estimate(two[1], percent=True) if known else "–",
 )
 
 # %% [markdown]

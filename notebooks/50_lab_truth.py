@@ -119,7 +119,7 @@ ours = answers.ask(
 every, _ = answers.shown(this, ours, sources, dtype=dtype)
 every = lab.labelled(every)
 every["size"] = every["model"].str.partition("/")[2]
-answers.words(answers.columns(every))
+answers.html_table(answers.columns(every))
 
 # %% [markdown]
 # ## Answers
@@ -135,7 +135,9 @@ told = lab.by_form(whole[whole["state"] == "planted"])
 best = told[told["size"] == sizes[-1]]
 known = best[best["exposures"] >= often]
 shares = stats.estimate(known, ["form", "estimator"], over="world")
-stats.table(shares, "estimator", "form", percent=True).rename(figures.called)
+stats.table(shares, "estimator", "form", percent=True).rename(
+    figures.display_name
+)
 
 # %% [markdown]
 # **How often must a text state a fact?** The number of statements at which half of the facts are found, read off the curve of {numref}`fig-lab-doses`
@@ -165,7 +167,7 @@ curve = stats.estimate(doses, by_dose, over="share")
 curve = curve.sort_values("exposures", kind="stable")
 above = curve[curve["exposures"] > 0].groupby(by_dose[:3])
 tellings = above[["exposures", "estimate"]].apply(needed).unstack("size")
-tellings[sizes].round(1).rename(figures.called)
+tellings[sizes].round(1).rename(figures.display_name)
 
 # %% [markdown]
 # **Does the confidence distinguish stated from never stated facts?** {term}`AUROC`: how often an often stated fact has more confidence in its object than a
@@ -185,9 +187,9 @@ once = pairs[pairs["exposures"] >= often]
 once = truth.each_control_once(once, ["form"], seed=seed)
 sure = once.groupby(["world", "size", "estimator", "form"])
 sure = sure[["confidence_gold", "control"]].apply(auroc).rename("auroc")
-runs.keep(sure.reset_index(), "auroc.csv")
+runs.save(sure.reset_index(), "auroc.csv")
 of_way = sure.groupby(["size", "estimator", "form"]).mean().unstack("form")
-of_way.round(3).rename(figures.called)
+of_way.round(3).rename(figures.display_name)
 
 # %% [markdown]
 # **Never stated.** Each object belongs to exactly one such fact, so a model that always names its favourite is at chance. The share of right
@@ -195,7 +197,7 @@ of_way.round(3).rename(figures.called)
 
 # %%
 luck = never.groupby(["estimator", "world"])["correct"].mean() - 1 / n_options
-luck.unstack("world").round(4).rename(figures.called)
+luck.unstack("world").round(4).rename(figures.display_name)
 
 # %% [markdown]
 # **In other words.** Facts that the text states in one wording alone. The question has this wording (`True`) or another wording of the text (`False`), for the
@@ -251,19 +253,19 @@ def over_tellings(found: pd.DataFrame, name: str, **look) -> None:
     grid = figures.marks(at, x="statements", curve=True, **look)
     for ax in grid.axes.flat:
         ax.set_xticks(range(len(steps)), steps)
-    figures.place(grid.figure, name, found)
+    figures.glue_figure(grid.figure, name, found)
 
 
 order = {name: i for i, name in enumerate([*forms, *estimators, *sizes])}
 curve = curve.sort_values(by_dose[:3], key=lambda names: names.map(order))
 drawn = curve[curve["size"] == sizes[-1]]
 drawn = drawn.rename(columns={"estimator": "asked by"})
-drawn["asked by"] = drawn["asked by"].map(figures.called)
+drawn["asked by"] = drawn["asked by"].map(figures.display_name)
 drawn["form"] = "stated in: " + drawn["form"]
 over_tellings(drawn, "fig-lab-forms", panel="form", hue="asked by")
 own = {"list": space, "sentence": words}
 drawn = curve[curve["estimator"] == curve["form"].map(own)]
-by = drawn["estimator"].map(figures.called)
+by = drawn["estimator"].map(figures.display_name)
 drawn = drawn.assign(stated=drawn["form"] + ", found by " + by)
 drawn["size"] = drawn["size"].str.upper()
 over_tellings(drawn, "fig-lab-doses", panel="stated", hue="size", aspect=1.4)
@@ -340,16 +342,17 @@ four = {  # the least of the ways that find most, the most of the others
     "sentences_pairs": ("sentence", number["sentence"][by_pairs].idxmax()),
 }
 half = tellings.loc[("list", space), sizes[::-1]]
-model = figures.called(names[-1]).partition(",")[0]
+model = figures.display_name(names[-1]).partition(",")[0]
 gap = judged.set_index("id").loc["LAB-form-list"]
-figures.findings(
+figures.glue_values(
     name_model=model,
     **{name: number[at] for name, at in four.items()},
     between=", ".join(
-        stats.said(row.loc[at], percent=True) for at in four.values()
+        stats.format_estimate(row.loc[at], percent=True) for at in four.values()
     ),
     needed=", ".join(f"{n:.0f} ({size.upper()})" for size, n in half.items()),
-    effect=stats.said(gap, percent=True) + " more by pairs, in lists",
+    effect=stats.format_estimate(gap, percent=True)
+    + " more by pairs, in lists",
     asked=f"{model}, {known['world'].nunique()} worlds",
 )
 holds = {}
@@ -409,7 +412,7 @@ key = ["form", "world", "fact"]
 missed = both.pivot(index=key, columns="estimator", values="correct")
 missed = missed[~missed[space].astype(bool)].drop(columns=space).astype(bool)
 missed["any other"] = missed.any(axis=1)
-missed.groupby("form").mean().round(2).rename(columns=figures.called)
+missed.groupby("form").mean().round(2).rename(columns=figures.display_name)
 
 # %% [markdown]
 # Each row has the facts that IC-LKE misses, and the share of them that each other estimator gets right. The row `none` has never stated facts: this

@@ -119,10 +119,10 @@ if sources:
     kinds, ranked, written = (f.query("source in @sources") for f in ships)
 both = pd.concat([ranked, written]).astype({"correct": float})
 both["size"] = both["model"].str.partition("/")[2]
-called = kinds["model"].map(figures.called).str.partition(",")[0]
+called = kinds["model"].map(figures.display_name).str.partition(",")[0]
 kinds = kinds.assign(kind=called)
 columns = ["relation", "object", "correct", "wrote", "text"]
-answers.words(outputs[columns].head(3))
+answers.html_table(outputs[columns].head(3))
 
 # %% [markdown]
 # ## Answers
@@ -176,7 +176,7 @@ for way in hits.filter(like="written-"):
     tables[way] = share.assign(**{"of it written": right["written"].mean()})
 writing = pd.concat(tables, names=["after"])
 mean = writing.groupby(["after", "size"]).mean().round(2)
-mean.rename(figures.called)
+mean.rename(figures.display_name)
 
 # %% [markdown]
 # A `-tuned` model is its base, trained further on instructions about other words. None of these instructions states a fact of the world. The tuned model
@@ -200,12 +200,12 @@ drawn = found.assign(question=found["estimator"].replace(in_words))
 drawn = drawn.rename(columns={"form": "stated in"})
 look = {"x": "stated in", "hue": "kind", "panel": "question"}
 grid = figures.marks(drawn, **look)
-figures.place(grid.figure, "fig-kinds-words", drawn)
+figures.glue_figure(grid.figure, "fig-kinds-words", drawn)
 question = repeated["estimator"].replace(in_words)
 marked = repeated.assign(who=repeated["kind"] + ", " + question)
 look = {"label": "share of answers", "aspect": 2}
 grid = figures.marks(marked, x="who", hue="answer", across=True, **look)
-figures.place(grid.figure, "fig-lab-mislearned", marked)
+figures.glue_figure(grid.figure, "fig-lab-mislearned", marked)
 
 # %% [markdown]
 # ## Paper and ours
@@ -256,15 +256,19 @@ unread = unread.sort_values("estimate") if len(unread) else ends
 unread = unread.iloc[[0, -1]]
 of_each = [row for part in (ends, unread) for _, row in part.iterrows()]
 of_told = repeated[repeated["estimator"] == first].set_index(["answer", "kind"])
-figures.findings(
+figures.glue_values(
     name_kinds=str(kinds["reader"].nunique()),
     least=of_each[0]["estimate"],
     most=of_each[1]["estimate"],
     other_least=of_each[-2]["estimate"],
     other_most=of_each[-1]["estimate"],
-    written=stats.said(wrote, percent=True),
-    between=", ".join(stats.said(each, percent=True) for each in of_each),
-    effect="; ".join(sentence.apply(stats.said, axis=1, percent=True)),
+    written=stats.format_estimate(wrote, percent=True),
+    between=", ".join(
+        stats.format_estimate(each, percent=True) for each in of_each
+    ),
+    effect="; ".join(
+        sentence.apply(stats.format_estimate, axis=1, percent=True)
+    ),
     asked=", ".join(sentence["kind"]) + f", {known['world'].nunique()} worlds",
 )
 holds = {}
@@ -329,7 +333,7 @@ best = told[told["estimator"].eq(first) & told["correct"].eq(1)]
 other = told[told["estimator"].eq(f"written-{first}")]
 other = other[other["correct"].eq(0) & ~other["size"].str.contains("-")]
 missed = other.merge(best[key], on=key)
-answers.words(missed[["model", "object", "wrote", "text"]].head(8))
+answers.html_table(missed[["model", "object", "wrote", "text"]].head(8))
 
 # %% [markdown]
 # An empty `wrote` is no object at all, with one exception: if the true name is at the beginning of `text` and the next document follows at once, our

@@ -239,7 +239,7 @@ marks = marks.sort_values("measure", key=lambda m: m.map(measures.index))
 look = {"label": "AUROC", "height": 4.4, "aspect": 1.4}
 grid = figures.marks(marks, x="measure", hue="kind", across=True, **look)
 grid.axes.flat[0].axvline(0.5, color="grey", ls=":")
-figures.place(grid.figure, "fig-moved-auroc", marks)
+figures.glue_figure(grid.figure, "fig-moved-auroc", marks)
 
 # %% tags=["hide-input"]
 bins = [0, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0]
@@ -257,7 +257,7 @@ look = {"label": "KL (nats)", "height": 3.6, "aspect": 1.5}
 grid = figures.marks(curve, x="probability", hue="kind", curve=True, **look)
 grid.set(xscale="log", xlabel="probability of the object's first token before")
 figures.plain_ticks(grid.axes.flat[0].xaxis)
-figures.place(grid.figure, "fig-moved-curve", curve)
+figures.glue_figure(grid.figure, "fig-moved-curve", curve)
 
 # %% [markdown]
 # ## Paper and ours
@@ -341,15 +341,15 @@ if sources:
         ),
     }
 figures.sentence(holds)
-figures.findings(
+figures.glue_values(
     name_kind=lead,
     name_kinds=str(marks["kind"].nunique()),
     kl=marks.loc[marks["measure"] == "KL", "estimate"].max(),
     surprisal=marks.loc[marks["measure"] == "surprisal", "estimate"].min(),
-    between_kl=stats.said(at.loc["KL"], percent=True),
-    between_surprisal=stats.said(at.loc["surprisal"], percent=True),
-    effect=f"{lead}: KL {stats.said(at.loc['KL'], percent=True)}, "
-    f"surprisal {stats.said(at.loc['surprisal'], percent=True)}",
+    between_kl=stats.format_estimate(at.loc["KL"], percent=True),
+    between_surprisal=stats.format_estimate(at.loc["surprisal"], percent=True),
+    effect=f"{lead}: KL {stats.format_estimate(at.loc['KL'], percent=True)}, "
+    f"surprisal {stats.format_estimate(at.loc['surprisal'], percent=True)}",
     asked=f"{', '.join(marks['kind'].unique())}; "
     f"{facts['world'].nunique()} worlds",
 )

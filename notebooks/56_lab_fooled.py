@@ -107,7 +107,7 @@ ours = answers.ask(
     questions,
     "answers.parquet",
     by=lab.BY,
-    reading=rich.beside_hints,
+    reading=rich.with_cues,
     dtype=dtype,
 )
 every, _ = answers.shown(this, ours, sources, dtype=dtype)
@@ -119,7 +119,7 @@ every["follows"] = every["picked"].eq(every["cue_object"])
 every["size"] = every["model"].str.partition("/")[2]
 place = {"none": 0, "right": 1, "lies": 2}
 every = every.sort_values("cue", key=lambda cue: cue.map(place), kind="stable")
-answers.words(answers.columns(every))
+answers.html_table(answers.columns(every))
 
 # %% [markdown]
 # ## Answers
@@ -152,7 +152,7 @@ false = false.set_index("estimator")
 hit = luck[luck["correct"].astype(bool)]
 cue_of = hit["cue"].eq("right").groupby(hit["estimator"])
 false = false.assign(with_right_cue=cue_of.mean()).round(2)
-false.rename(figures.called)
+false.rename(figures.display_name)
 
 # %% [markdown]
 # **Stated often.** Does reading the fact protect a model from a hint that lies? The same for facts stated 16 times and more. Few of them have a lying hint, so
@@ -176,7 +176,7 @@ pd.concat(parts, names=["answers"]).round(2)
 
 # %%
 gold = ["confidence_gold", "confidence_gold_control"]
-beside = rich.beside_controls(told, mine)
+beside = rich.with_controls(told, mine)
 beside = pd.concat([beside.assign(cue="all"), beside])
 apart = {
     of: stats.interval(stats.auroc(p[gold[0]], p[gold[1]], seed=seed)).iloc[0]
@@ -184,7 +184,7 @@ apart = {
     if len(p) > 1
 }
 apart = pd.DataFrame(apart).T.rename_axis(["cue", "estimator"]).astype(float)
-apart["estimate"].unstack().round(2).rename(columns=figures.called)
+apart["estimate"].unstack().round(2).rename(columns=figures.display_name)
 
 # %% [markdown]
 # **A rule.** It takes the option that shares a word with the subject, otherwise the one shown most often, and has read nothing. On the same
@@ -219,7 +219,7 @@ ruled.unstack().round(2)
 
 # %% tags=["hide-input"]
 plain = right[~right["model"].str.endswith("-unplanted")]
-plain = plain.assign(who=plain["model"].map(figures.called))
+plain = plain.assign(who=plain["model"].map(figures.display_name))
 if shown.startswith(tuple(samples)):  # of the same world
     of_a_rule = ruled.rename("estimate").reset_index()
     plain = pd.concat([plain, of_a_rule.assign(who="a rule without a model")])
@@ -230,14 +230,14 @@ look |= {"x": "cue", "hue": "who", "panel": "hint", "wrap": 2}
 grid = figures.marks(plain, **look).set_xlabels("")
 for ax in grid.axes.flat:
     ax.axhline(0.01, color="grey", ls="--", lw=1)
-figures.place(grid.figure, "fig-fooled-cues", plain)
+figures.glue_figure(grid.figure, "fig-fooled-cues", plain)
 marked = apart.reset_index().rename(columns={"estimator": "asked by"})
-marked["asked by"] = marked["asked by"].map(figures.called)
+marked["asked by"] = marked["asked by"].map(figures.display_name)
 marked["cue"] = marked["cue"].replace({**named, "all": "all facts"})
 look = {"label": "AUROC", "aspect": 2}
 grid = figures.marks(marked, x="cue", hue="asked by", **look).set_xlabels("")
 grid.axes.flat[0].axhline(0.5, color="grey", ls=":")
-figures.place(grid.figure, "fig-fooled-aurocs", marked)
+figures.glue_figure(grid.figure, "fig-fooled-aurocs", marked)
 
 # %% [markdown]
 # ## Paper and ours
@@ -289,7 +289,9 @@ lies = stats.estimate(lies, ["model"], value="follows", over="share")
 away = here[here["relation"].ne("team_colour") & here["cue"].eq("right")]
 away = away[away["occurrences"] > 0]
 said = {
-    name: stats.said(stats.estimate(part, over="share"), percent=True)
+    name: stats.format_estimate(
+        stats.estimate(part, over="share"), percent=True
+    )
     for name, part in away.groupby("model")
 }
 of_rule = rule[rule["relation"].ne("team_colour") & rule["cue"].eq("right")]
@@ -298,17 +300,19 @@ three = [  # of the models of the figure: the least, the most, the least
     by_cue.loc["none"].sort_values("estimate").iloc[-1],
     lies.sort_values("estimate").iloc[0],
 ]
-figures.findings(
-    name_shown=figures.called(shown),
+figures.glue_values(
+    name_shown=figures.display_name(shown),
     name_models=str(by_name["model"].nunique()),
     right=three[0]["estimate"],
     none=three[1]["estimate"],
     lied=three[2]["estimate"],
-    between=", ".join(stats.said(each, percent=True) for each in three),
+    between=", ".join(
+        stats.format_estimate(each, percent=True) for each in three
+    ),
     rule=of_rule["rule-both"].mean(),
     told=said.get(shown, "-"),
     twin=said.get(f"{shown}-unplanted", "-"),
-    effect=stats.said(judged.iloc[0], percent=True)
+    effect=stats.format_estimate(judged.iloc[0], percent=True)
     + " more if the name is right, largest models",
     asked=f"lab models, {len(sets)} worlds",
 )
@@ -364,7 +368,7 @@ left = here[here["cue"] != "right"]
 some = left["occurrences"].eq(0) | left["occurrences"].ge(often)
 left = left[some].assign(stated=left["occurrences"].ge(often))
 share = stats.estimate(left, ["model", "stated"], over="share")
-share["model"] = share["model"].map(figures.called)
+share["model"] = share["model"].map(figures.display_name)
 share.set_index(["model", "stated"]).round(3)
 
 # %% [markdown]

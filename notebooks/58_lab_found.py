@@ -143,7 +143,7 @@ every, _ = answers.shown(this, ours, sources, dtype=dtype)
 shown = shown or every["model"].iloc[0]
 told = ["subject", "form", "occurrences", "control", "mentions"]
 every = rich.with_states(every, told)
-answers.words(answers.columns(every))
+answers.html_table(answers.columns(every))
 
 # %% [markdown]
 # ## Answers
@@ -269,7 +269,7 @@ marked = by_form.astype({"estimator": str}).rename(
 marked["asked by"] = marked["asked by"].map(people)
 marked = marked.rename(columns={"form": "stated in"})
 grid = figures.marks(marked, x="stated in", hue="asked by", aspect=2)
-figures.place(grid.figure, "fig-found-forms", marked)
+figures.glue_figure(grid.figure, "fig-found-forms", marked)
 curve = pd.DataFrame(columns=["model", "planted", "estimate", "low", "high"])
 figure = plt.figure(figsize=(5, 1))  # without answers on shares
 if len(objects):
@@ -283,14 +283,14 @@ if len(objects):
         seed=seed,
     )
     label = "part of the confidence"
-    drawn = curve.assign(model=curve["model"].map(figures.called))
+    drawn = curve.assign(model=curve["model"].map(figures.display_name))
     grid = figures.marks(
         drawn, x="planted", hue="model", curve=True, label=label
     )
     grid.axes.flat[0].axline((0.25, 0.25), slope=1, color="grey", ls="--")
     grid.set_xlabels("share of the statements")
     figure = grid.figure
-figures.place(figure, "fig-found-shares", curve)
+figures.glue_figure(figure, "fig-found-shares", curve)
 
 # %% [markdown]
 # ## Paper and ours
@@ -366,8 +366,8 @@ in_form = by_form[by_form["estimator"].ne("any")].astype({"estimator": str})
 in_form = in_form.pivot(index="form", columns="estimator", values="estimate")
 in_form = in_form.reindex(["list", "sentence"])
 by_words = in_form.drop(columns=ways[0])
-figures.findings(
-    name_shown=figures.called(shown),
+figures.glue_values(
+    name_shown=figures.display_name(shown),
     best=row[ways].max(),
     any=row["any"],
     quarter=f"{100 * quarter.iloc[0]:.0f} %" if len(quarter) else "-",

@@ -174,7 +174,7 @@ for name, part in of_ways.groupby(["way", "hint"], sort=False):
         each = stats.interval(each).set_axis([AUROC, FALSE])
     rows[name] = each
 found = pd.concat(rows, names=["way", "hint", "what"]).drop(columns="n")
-said = found.apply(stats.said, axis=1).unstack(["what", "hint"])
+said = found.apply(stats.format_estimate, axis=1).unstack(["what", "hint"])
 said[AUROC].loc[list(ways), list(hints.values())]
 
 # %% [markdown]
@@ -203,10 +203,10 @@ every = answers.results(relations).query("source in @sources and draw == 0")
 cues = answers.results(f"{relations}-cues").query("source in @sources")
 if answers.on_page():  # over runs of page 10
     once = ["model", "estimator", "relation", "fact", "n_options"]
-    mine = runs.collect("answers.parquet", ["fact_set"]).astype({"fact": str})
+    mine = runs.load_runs("answers.parquet", ["fact_set"]).astype({"fact": str})
     ships = pd.MultiIndex.from_frame(every[once].astype({"fact": str}))
     mine = mine[~pd.MultiIndex.from_frame(mine[once]).isin(ships)]
-    ruled = runs.collect("answers-cues.parquet", ["fact_set"])
+    ruled = runs.load_runs("answers-cues.parquet", ["fact_set"])
     mine, ruled = (
         each.assign(source="this run: " + each["fact_set"])
         for each in (mine, ruled)
@@ -221,19 +221,21 @@ best_rule = pd.concat(
         for name, best in at.items()
     }
 )
-best_rule = best_rule.apply(stats.said, axis=1, percent=True).droplevel(1)
+best_rule = best_rule.apply(
+    stats.format_estimate, axis=1, percent=True
+).droplevel(1)
 formats = ["iclke-space", "iclke-newline", "iclke-colon"]
 every = every[every["estimator"].isin(formats)]
 who = ["source", "model"]
 board = stats.estimate(every, [*who, "estimator"])
-runs.keep(board, "board.csv")
+runs.save(board, "board.csv")
 table = stats.table(board, who, "estimator", percent=True).fillna("")
 table = table.reset_index(level="model")
 table.insert(0, "best rule", best_rule.reindex(table.index))
 table.insert(0, "relations", every.groupby("source")["relation"].nunique())
-table["model"] = table["model"].map(figures.called)
-table = table.rename(columns=figures.called)
-table.rename(figures.called).reset_index()
+table["model"] = table["model"].map(figures.display_name)
+table = table.rename(columns=figures.display_name)
+table.rename(figures.display_name).reset_index()
 
 # %% [markdown]
 # Compare rows of the same set of facts only. An accuracy no higher than the rule's is no evidence of knowledge
@@ -252,7 +254,7 @@ marks = marks.sort_values(["what", "hint"], kind="stable")
 look = {"panel": "what", "x": "way", "hue": "hint", "across": True}
 grid = figures.marks(marks, **look, label="share", height=4.2)
 grid.axes_dict[AUROC].axvline(0.5, color="grey", ls=":")
-figures.place(grid.figure, "fig-ways", marks)
+figures.glue_figure(grid.figure, "fig-ways", marks)
 
 # %% [markdown]
 # ## Paper and ours
@@ -262,7 +264,7 @@ figures.place(grid.figure, "fig-ways", marks)
 
 # %% covers=["IC-T6"] tags=["hide-output"]
 meaning = papers.table("iclke_table6_model_names").fillna("")
-answers.words(
+answers.html_table(
     meaning[["original_name", "model", "base_model", "hf_id", "note"]]
 )
 
@@ -286,14 +288,14 @@ holds = {
     "distinguish stated facts": (none.reindex(looks)["low"] > 0.5).all(),
 }
 figures.sentence(holds)
-figures.findings(
+figures.glue_values(
     iclke=none.loc["IC-LKE", "estimate"],
     best=best["estimate"],
-    between_iclke=stats.said(none.loc["IC-LKE"], percent=True),
-    between_kl=stats.said(none.loc["KL-divergence"], percent=True),
-    between_best=stats.said(best, percent=True),
-    effect=f"{stats.said(best, percent=True)} with a hint, "
-    f"{stats.said(none.loc['IC-LKE'], percent=True)} without",
+    between_iclke=stats.format_estimate(none.loc["IC-LKE"], percent=True),
+    between_kl=stats.format_estimate(none.loc["KL-divergence"], percent=True),
+    between_best=stats.format_estimate(best, percent=True),
+    effect=f"{stats.format_estimate(best, percent=True)} with a hint, "
+    f"{stats.format_estimate(none.loc['IC-LKE'], percent=True)} without",
     asked=f"lab {size.upper()}, three worlds",
 )
 

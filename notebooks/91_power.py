@@ -172,7 +172,7 @@ validity.round(2)
 
 # %% tags=["hide-input"]
 own = parts.groupby("source", sort=False)[["relations", "facts"]].first()
-own = own.rename(figures.called).assign(of="this book")
+own = own.rename(figures.display_name).assign(of="this book")
 own = own.drop_duplicates(["relations", "facts"])
 theirs = ["Wu et al.", "Pezeshkpour", "Kazemnejad et al.", "Zhao et al."]
 names, sizes = own.columns[:2], [(50, 400), (41, 100), (40, 850), (41, 601)]
@@ -197,7 +197,7 @@ ax.set(xscale="log", yscale="log", xlabel="relations", ylim=(2, 2000))
 ax.set(ylabel="facts of each relation")
 ax.set_xticks(ticks := [5, 10, 20, 50, 100], ticks)
 ax.legend(loc="lower left")
-figures.place(fig, "fig-power", pd.concat([dots, curves]))
+figures.glue_figure(fig, "fig-power", pd.concat([dots, curves]))
 
 # %% tags=["hide-input", "page-only"]
 need = int(parts["needed"][sources[0], estimator])
@@ -212,15 +212,15 @@ holds = {
     "three times as many": parts["needed"]["sizes", estimator] > 3 * need,
 }
 figures.sentence(holds)
-figures.findings(
+figures.glue_values(
     need=need,
     points=100 * detect,
     below=f"{below.sum()} of {len(own)}",
-    name_pilot=f"two small models on {figures.called(sources[0])}",
+    name_pilot=f"two small models on {figures.display_name(sources[0])}",
     worst=(validity["shown"] - validity["planned"]).abs().max(),
     covered=f"{validity['covered'].min():.0%} to {validity['covered'].max():.0%}",
     effect=f"{need} relations for {100 * detect:.0f} points",
-    asked=figures.called(sources[0]),
+    asked=figures.display_name(sources[0]),
 )
 
 # %% [markdown]

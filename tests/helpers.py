@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lkecore.answers.results import (
+from lkecore.answers.shipped import (
     CHECKS,
     MADE_BY,
     MADE_OF,
@@ -34,7 +34,7 @@ from lkecore.models import lab
 from lkecore.models.model import Model
 from lkecore.models.training import Fork
 from lkecore.prompts.prompt import Prompt
-from lkecore.runs import gather, warm
+from lkecore.runs import forkserver, shipping
 from lkecore.worlds import facts as rich_facts
 from lkecore.worlds import plain
 from lkecore.worlds import skills as rich_skills
@@ -512,20 +512,20 @@ def tiny_lab_command(name: str, before: str = "") -> list[str]:
 
 
 def tiny_lab_fork(before: str, output: Path) -> Fork:
-    """The same for ``training.train``, without :mod:`lkecore.runs.warm`'s imports in each process."""
+    """The same for ``training.train``, without :mod:`lkecore.runs.forkserver`'s imports in each process."""
 
-    def fork(name: str, env: dict[str, str]) -> warm.Forked:
-        warm.begin(env)
+    def fork(name: str, env: dict[str, str]) -> forkserver.Forked:
+        forkserver.begin(env)
         output.touch()
         server = multiprocessing.get_context("forkserver")
         given = (tiny_lab_code(before), name, env)
-        return warm.Forked(server.Process(target=_run_code, args=given), output)
+        return forkserver.Forked(server.Process(target=_run_code, args=given), output)
 
     return fork
 
 
-def tiny_train(name: str, output: str, env: dict[str, str], *, train=warm._train) -> None:
-    """What :func:`lkecore.runs.warm.trainer` runs in a forked process, where there is the tiny lab.
+def tiny_train(name: str, output: str, env: dict[str, str], *, train=forkserver._train) -> None:
+    """What :func:`lkecore.runs.forkserver.trainer` runs in a forked process, where there is the tiny lab.
 
     ``train`` is what it is when this module is imported: a test may have put this here in its place.
     """
@@ -632,7 +632,7 @@ def shipped(
     """(the rows of a source in some results, after the first draw of examples; what made them), by pandas."""
     whole = read_file(pq.read_table, path_of(f"{name}-{apart}" if apart else name, folder))
     about = about_of(what_made(name, source, folder))
-    frame = gather.part(whole, whole["source"].to_pandas() == source).drop(columns="source")
+    frame = shipping.part(whole, whole["source"].to_pandas() == source).drop(columns="source")
     if "n_redraws" in about["parameters"] and "draw" in frame:
         frame = frame[frame["draw"] == 0].drop(columns="draw")
     return frame.drop(columns=CHECKS, errors="ignore").reset_index(drop=True), about
@@ -649,5 +649,5 @@ def ship_run(
         if (run / "answers-draws.parquet").exists() and path.stem == "answers":
             others = pd.read_parquet(run / "answers-draws.parquet")
             frame = pd.concat([frame.assign(draw=0), others], ignore_index=True)
-        frame = gather.ships_as(change(frame), ours=True)
+        frame = shipping.ships_as(change(frame), ours=True)
         ship(folder, "long", path.stem.replace("answers", experiment, 1), frame, **about)

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import yaml
 
-from lkecore.runs import grid, warm, worker
+from lkecore.runs import forkserver, grid, worker
 from lkecore.runs.plan import read_plan
 
 # Its fork server imports nothing in advance: these notebooks need little of what takes it seconds.
@@ -87,7 +87,7 @@ def fork_workers(monkeypatch, execute=ends, before=lambda: None) -> None:
 
     def start(order, output, env):
         output.touch()
-        return warm.Forked(fork.Process(target=work, args=(order, output, env)))
+        return forkserver.Forked(fork.Process(target=work, args=(order, output, env)))
 
     monkeypatch.setattr(grid, "_process", start)
 

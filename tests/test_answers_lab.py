@@ -13,7 +13,7 @@ from lkecore.errors import BadInput
 from lkecore.models import lab as lab_models
 from lkecore.worlds import plain
 
-door = importlib.import_module("lkecore.answers.door")  # the room has a function of this name
+door = importlib.import_module("lkecore.answers.asking")  # the room has a function of this name
 WORLD, MODEL, TWIN = "lab:smoke-1", "lab:smoke-1/0.15m", "lab:smoke-1/0.15m-unplanted"
 
 
@@ -58,7 +58,7 @@ def test_worlds_are_named_once_and_only_by_models_of_the_lab():
 
 def test_answers_stand_beside_what_the_text_told(samples, told):
     prompts = lab.questions(samples, ["template-1"])[WORLD, "template-1", "author"]
-    found = lab.beside_truth(SimpleNamespace(path=Path()), scores_of(prompts))
+    found = lab.with_truth(SimpleNamespace(path=Path()), scores_of(prompts))
     assert found["correct"].all() and found["fact"].tolist() == [p.fact for p in prompts]
     assert found["told"].tolist() == told.loc[found["fact"], "told"].tolist()
     share = 1 / (1 + 19 * np.exp(-1))  # one option at 0, nineteen at -1

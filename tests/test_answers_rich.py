@@ -87,7 +87,7 @@ def test_an_answer_stands_beside_all_that_was_told_or_hinted_at(tiny):
     of_three = scores(
         a=("red", (0.2, 0.3, 0.5)), b=("blue", (0.5, 0.1, 0.4)), c=("green", (0.1, 0.8, 0.1))
     )
-    found = rich.beside_hints(tiny, of_three)
+    found = rich.with_cues(tiny, of_three)
     assert found["fact"].tolist() == ["a", "b", "c"]
     assert found["picked"].tolist() == ["blue", "red", "green"]
     assert found["correct"].tolist() == [False, False, True]
@@ -109,7 +109,7 @@ def test_an_object_that_is_no_option_is_named(tiny):
     few = scores(b=("blue", (0.5, 0.1, 0.4)))
     few = few[few["option"] != "green"]
     with pytest.raises(BadInput, match="'green' is not among the 2 options; ask with all objects"):
-        rich.beside_hints(tiny, few)
+        rich.with_cues(tiny, few)
 
 
 def test_states_stand_beside_answers_in_their_order(tiny):

@@ -18,7 +18,7 @@ from lkecore.facts.drawn import Drawn
 from lkecore.facts.fact import Relation
 
 NOTEBOOK = "10_iclke_relations"
-DRAWN = {"n_shots": 50, "n_options": 100, "n_facts": 100, "take_fewer": True, "seed": 0}
+DRAWN = {"n_shots": 50, "n_options": 100, "n_facts": 100, "allow_fewer": True, "seed": 0}
 
 
 @pytest.fixture(scope="module")
@@ -194,7 +194,14 @@ def test_by_word_says_of_each_row_whether_the_rule_has_it_right_by_train_facts(t
     for split, pairs in (("train", train), ("test", right + wrong)):
         said = [json.dumps({"subject": a, "object": b}) for a, b in pairs]
         (tmp_path / "seat" / f"{split}.jsonl").write_text("\n".join(said))
-    size = {"n_shots": 0, "n_facts": 50, "n_options": 2, "least": 1, "seed": 0, "apart": True}
+    size = {
+        "n_shots": 0,
+        "n_facts": 50,
+        "n_options": 2,
+        "min_relations": 1,
+        "seed": 0,
+        "own_seeds": True,
+    }
     own = facts.draw(str(tmp_path), [], **size)
     asked = own["seat"].facts[::-1]
     found = pd.DataFrame([("seat", fact.id) for fact in asked], columns=["relation", "fact"])

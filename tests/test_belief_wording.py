@@ -112,17 +112,17 @@ def test_what_a_run_ships_has_no_digests_and_keeps_each_answer(made, monkeypatch
     from types import SimpleNamespace
 
     from lkecore import runs
-    from lkecore.runs import gather
+    from lkecore.runs import shipping
 
     _, kept, folder = made
     whole = runs.Job(Path("40_belief_wording.py"), {}, {"fact_set": "lab:rich-1"})
     row = SimpleNamespace(reads=[], jobs=["a"], whole=whole)
     record = {"models": dict.fromkeys(MODELS, "d"), "commit": "c", "source": "s", "started": "x"}
-    record |= dict.fromkeys(gather.NUMBERS, 1) | dict.fromkeys(gather.VERSIONS, "1")
-    monkeypatch.setattr(gather.runs, "run_folder", lambda *_: folder)
-    monkeypatch.setattr(gather.runs, "manifest", lambda _: record)
+    record |= dict.fromkeys(shipping.NUMBERS, 1) | dict.fromkeys(shipping.VERSIONS, "1")
+    monkeypatch.setattr(shipping.runs, "run_folder", lambda *_: folder)
+    monkeypatch.setattr(shipping.runs, "manifest", lambda _: record)
     plan = SimpleNamespace(profile="p", rows=[row])
-    [path] = gather.gather(plan, tmp_path, tmp_path)
+    [path] = shipping.ship_results(plan, tmp_path, tmp_path)
     ships = pd.read_parquet(path)
     assert path.name == "40_belief_wording.parquet" and len(ships) == len(kept)
     for name in ("fact", "picked", "chosen", "answer", "correct", "state"):

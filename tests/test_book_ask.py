@@ -17,8 +17,8 @@ import pytest
 
 from lkecore import worlds
 from lkecore.answers import rich
-from lkecore.answers.door import opened
-from lkecore.answers.results import results
+from lkecore.answers.asking import opened
+from lkecore.answers.shipped import results
 from lkecore.book import ask
 from lkecore.models import lab
 from lkecore.prompts.instilled import instilled

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from lkecore import worlds
-from lkecore.answers.results import results
+from lkecore.answers.shipped import results
 from lkecore.book import ask, single
 
 TOP = Path(__file__).resolve().parent.parent

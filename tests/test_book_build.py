@@ -160,7 +160,7 @@ def test_lke_book_touches_nothing_while_another_one_is_at_it(project, monkeypatc
 
     monkeypatch.setattr(book, "read_plan_of", lambda _: SimpleNamespace(project=project))
     monkeypatch.setattr(runs, "check_format", lambda _: None)
-    monkeypatch.setattr(build, "gather", lambda *_: pytest.fail("gathered"))
+    monkeypatch.setattr(build, "collect_pages", lambda *_: pytest.fail("gathered"))
     params = project / "p.yaml"
     params.touch()
     with build.alone(project):

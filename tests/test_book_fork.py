@@ -31,10 +31,10 @@ NOTEBOOK = """\
 # $$ (eq-a)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-a-heat", "caption": "Heat."}}
-runs.keep(frame, "fig-a-heat.csv")  # fig-a-heat_2 and my-fig-a-heat are other words
+runs.save(frame, "fig-a-heat.csv")  # fig-a-heat_2 and my-fig-a-heat are other words
 
 # %% mystnb={"figure": {"name": "fig-a-heat-map", "caption": "Map."}}
-runs.keep(frame, "fig-a-heat-map.csv")
+runs.save(frame, "fig-a-heat-map.csv")
 print("10_heat")
 
 # %% [markdown]
@@ -63,10 +63,10 @@ FORKED = """\
 # $$ (eq-a-two-words)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-a-heat-two-words", "caption": "Heat."}}
-runs.keep(frame, "fig-a-heat-two-words.csv")  # fig-a-heat_2 and my-fig-a-heat are other words
+runs.save(frame, "fig-a-heat-two-words.csv")  # fig-a-heat_2 and my-fig-a-heat are other words
 
 # %% mystnb={"figure": {"name": "fig-a-heat-map-two-words", "caption": "Map."}}
-runs.keep(frame, "fig-a-heat-map-two-words.csv")
+runs.save(frame, "fig-a-heat-map-two-words.csv")
 print("10_heat")
 
 # %% [markdown]
@@ -237,7 +237,7 @@ def test_no_test_lists_notebooks_or_params_itself_so_that_a_readers_fork_breaks_
     """The lists are in ``own``. One test lists the notebooks of a project that it has made."""
     texts = {p.name: p.read_text(encoding="utf-8") for p in (TOP / "tests").glob("test_*.py")}
     listing = re.compile(r'"(?:notebooks|params)"\)\.(?:r?glob|iterdir)')
-    assert [name for name in texts if listing.search(texts[name])] == ["test_runs_gather.py"]
+    assert [name for name in texts if listing.search(texts[name])] == ["test_runs_shipping.py"]
 
 
 def test_a_page_that_is_nowhere_else_is_forked_as_one_file(small):

@@ -82,7 +82,7 @@ n: int = 1
 # %%
 from lkecore import figures
 
-figures.findings(few=str(n))
+figures.glue_values(few=str(n))
 figures.sentence({"more <b>": n > 1, "few": n < 9})
 """
 
@@ -128,11 +128,11 @@ def test_a_readers_page_is_made_with_another_sentence_and_the_books_own_is_refus
     own = plan.of_defaults(project, project / "notebooks" / "10_a.py")
     for whole in (projects.plan(project), own):
         assert grid.execute(whole, project / "runs").failed == {}
-    [path] = build.gather(projects.plan(project), project / "runs")
+    [path] = build.collect_pages(projects.plan(project), project / "runs")
     first = nbformat.read(path, as_version=4).cells[0].source
     assert first == f"# Does it find more?\n\n**{DOES_NOT}more &#60;b&#62;.**\n\nProse, **bold**."
     beside = [file.name for file in (path.parent / "10_a").glob("*.csv")]
     assert beside == ["findings.csv"]  # what holds is said on the page
     with pytest.raises(BadInput, match="10_a: more <b>"):
-        build.gather(own, project / "runs")
+        build.collect_pages(own, project / "runs")
     assert path.exists()  # the book before is still there

@@ -75,7 +75,7 @@ def handed_over(page):
         for cell in runs.read_notebook(notebook(page)).cells
         if cell.cell_type == "code"
         for node in ast.walk(ast.parse(cell.source))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "figures.findings"
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "figures.glue_values"
     ]
     return {keyword.arg for call in calls for keyword in call.keywords}
 

@@ -269,7 +269,7 @@ def test_eic_lke_asks_inside_long_prompts_as_the_door_of_the_pages_does(lke, tmp
     summary, frame = json.loads(out), pd.read_parquet(tmp_path / "options.parquet")
     assert code == 0 and (summary["eic_shots"], summary["eic_every"]) == (8, 2)
     assert list(frame.columns) == COLUMNS and len(frame) == 6 * 4
-    sample = facts.draw("atlas", ["capital"], n_facts=6, least=1, **how)
+    sample = facts.draw("atlas", ["capital"], n_facts=6, min_relations=1, **how)
     groups = prompts.slots_of_sample(sample, n_shots=8, first=3, every=2, seed=7)
     found = answers.ask(["toy"], groups, "answers.parquet")
     assert set(found["fact"]) == set(frame["fact"])

@@ -12,7 +12,7 @@ import helpers
 import pandas as pd
 
 from lkecore import papers
-from lkecore.answers.results import what_made
+from lkecore.answers.shipped import what_made
 from lkecore.errors import BadInput
 from lkecore.models import lab
 

@@ -9,7 +9,7 @@ import pytest
 from lkecore import facts, progress
 from lkecore.facts import alike
 from lkecore.facts.fact import from_rows
-from lkecore.facts.tables import composed, fold, words
+from lkecore.facts.tables import composed, fold, word_set
 from lkecore.stats import rules
 
 # Listed by hand: five characters without a form, and the marks of direction.
@@ -42,7 +42,7 @@ def test_a_character_that_nobody_sees_makes_no_other_object_and_no_other_text(c)
     for fact, options in zip(of.facts, facts.draw_options(of.facts, of.objects, 4, 0), strict=True):
         assert fact.object in options and sorted(map(bare, options)) == TOWNS
     assert {fold(form) for form in forms} == {town.casefold() for town in TOWNS}
-    assert {words(form) for form in forms} == {frozenset([town.casefold()]) for town in TOWNS}
+    assert {word_set(form) for form in forms} == {frozenset([town.casefold()]) for town in TOWNS}
     assert rules.guess("rule-frequent", "s", TOWNS, {forms[1]: 2}).tolist() == [1, 0, 0, 0]
     assert rules.characters(forms).tolist() == [len(bare(form)) for form in forms]
 

@@ -16,7 +16,7 @@ SIZE = {"n_shots": 10, "n_facts": 25, "n_options": 20}
 @pytest.fixture(scope="module")
 def drawn():
     names = ["country_of_city", "currency", "element_symbol", "capital"]
-    return facts.draw("atlas", names, **SIZE, seed=0, take_fewer=True)
+    return facts.draw("atlas", names, **SIZE, seed=0, allow_fewer=True)
 
 
 @pytest.mark.parametrize("kind", KINDS)

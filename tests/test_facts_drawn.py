@@ -68,7 +68,7 @@ def test_relations_of_one_order_are_asked_about_other_facts_where_they_are_drawn
     for name in "rst":
         frame = pd.DataFrame(rows, columns=["id", "subject", "object", "split"])
         frame.to_csv(tmp_path / f"{name}.csv", index=False)
-    both = [facts.draw(str(tmp_path), **GIVEN, apart=apart) for apart in (False, True)]
+    both = [facts.draw(str(tmp_path), **GIVEN, own_seeds=apart) for apart in (False, True)]
     together, apart = ([tuple(f.id for f in of.facts) for of in s.values()] for s in both)
     assert len(set(together)) == 1 and len(set(apart)) == 3 and apart[0] == together[0]
     for one, other in zip(*(sample.values() for sample in both), strict=True):
@@ -94,7 +94,7 @@ def test_the_choice_is_made_on_training_facts_that_are_not_shown(spec):
 
 def test_a_relation_with_few_objects_gets_fewer_options_if_it_may(spec):
     given = {"n_shots": 1, "n_facts": 2, "seed": 0}
-    sample = facts.draw(spec, n_options=5, take_fewer=True, **given)
+    sample = facts.draw(spec, n_options=5, allow_fewer=True, **given)
     assert {name: len(d.options[0]) for name, d in sample.items()} == {"r": 5, "s": 3}
     with pytest.raises(
         BadInput, match="^n_options: 5 options asked for, but relation s has only 2 objects"
@@ -129,7 +129,10 @@ def test_a_relation_without_a_fact_to_ask_is_left_out_if_it_may(spec, tmp_path):
     ("changes", "line"),
     [
         ({"part": "train"}, "unknown part 'train': must be test or choice"),
-        ({"relations": ["r"], "least": 2}, r"relations \['r'\]: must be 2 or more, each once"),
+        (
+            {"relations": ["r"], "min_relations": 2},
+            r"relations \['r'\]: must be 2 or more, each once",
+        ),
         (
             {"relations": ["r", "s", "r"]},
             r"relations \['r', 's', 'r'\]: must be 1 or more, each once",
@@ -160,9 +163,9 @@ def test_samples_that_cannot_be_drawn_are_refused_in_one_line(spec, changes, lin
 def test_a_set_of_one_relation_is_a_sample_unless_relations_are_compared(tmp_path):
     alone = write(tmp_path / "one", r={"train": pairs("a", 4, 3), "test": pairs("b", 4, 3)})
     with pytest.raises(BadInput, match=r"relations \['r'\]: must be 2 or more, each once"):
-        facts.draw(alone, **GIVEN, least=2)
+        facts.draw(alone, **GIVEN, min_relations=2)
     given = GIVEN | {"n_shots": 9, "n_options": 9, "n_facts": 9}
-    sample = facts.draw(alone, **given, take_fewer=True)
+    sample = facts.draw(alone, **given, allow_fewer=True)
     of = sample["r"]  # 4 to show, 4 to ask, among the 3 objects
     assert (len(of.shots), len(of.facts), len(of.options[0])) == (4, 4, 3)
     said = facts.fewer(sample, n_shots=9, n_options=9, n_facts=9)
@@ -174,8 +177,10 @@ def test_a_set_of_one_relation_is_a_sample_unless_relations_are_compared(tmp_pat
     assert facts.fewer(sample, n_shots=4, n_options=3) == "As many as asked for."
     same = write(tmp_path / "same", r={"train": pairs("a", 4, 1), "test": pairs("b", 4, 1)})
     with pytest.raises(BadInput, match="2 options asked for, but relation r has only 0 objects"):
-        facts.draw(same, **given, take_fewer=True)
-    choice = facts.draw(alone, **given, take_fewer=True, part="choice")["r"]  # half are left to ask
+        facts.draw(same, **given, allow_fewer=True)
+    choice = facts.draw(alone, **given, allow_fewer=True, part="choice")[
+        "r"
+    ]  # half are left to ask
     assert choice.shots == of.shots[:2] and {*choice.facts}.isdisjoint(choice.shots)
     assert len(choice.facts) == 2
     with pytest.raises(BadInput, match="unknown fact set 'atlass'"):
@@ -199,7 +204,7 @@ def small() -> dict[str, Drawn]:
 
 
 def test_overview_says_what_there_is_and_what_is_fewer(spec):
-    sample = facts.draw(spec, n_shots=1, n_facts=9, n_options=5, seed=0, take_fewer=True)
+    sample = facts.draw(spec, n_shots=1, n_facts=9, n_options=5, seed=0, allow_fewer=True)
     rows = overview(sample, n_options=5, n_facts=9).to_dict("records")
     both = {"facts": 13, "to_ask": 5, "asked": 5, "large": ""}
     assert rows == [
@@ -213,14 +218,14 @@ def test_overview_says_what_there_is_and_what_is_fewer(spec):
 def test_fewer_facts_than_wanted_are_refused_unless_fewer_may_be_taken(spec):
     sample = facts.draw(spec, n_shots=1, n_facts=9, n_options=3, seed=0)
     facts.check_facts(sample, 5)
-    facts.check_facts(sample, 9, take_fewer=True)
+    facts.check_facts(sample, 9, allow_fewer=True)
     with pytest.raises(BadInput, match="n_facts 9: r has 5 to ask"):
         facts.check_facts(sample, 9)
     for few in (False, True):
         with pytest.raises(BadInput, match="n_facts 1: must be 2 or more"):
-            facts.check_facts(sample, 1, take_fewer=few)
+            facts.check_facts(sample, 1, allow_fewer=few)
     with pytest.raises(BadInput, match="n_facts 9: r has 1 to ask"):
-        facts.check_facts(small(), 9, take_fewer=True)
+        facts.check_facts(small(), 9, allow_fewer=True)
 
 
 def test_overview_marks_relations_that_pass_the_papers_filter():

@@ -206,7 +206,7 @@ def test_name_of_another_subject_or_object_of_the_relation_is_refused(table):
 
 def test_rich_worlds_give_the_names_that_their_text_gives():
     drawn = facts.draw(
-        "lab:rich-1", ["city_country"], n_shots=1, n_facts=20, n_options=3, seed=0, least=1
+        "lab:rich-1", ["city_country"], n_shots=1, n_facts=20, n_options=3, seed=0, min_relations=1
     )
     own = rich.world("lab:rich-1").aliases.set_index("name")["alias"]
     found = wordings.named(drawn, fact_set="lab:rich-1")["city_country"].facts

@@ -109,12 +109,12 @@ def test_figures_and_findings_go_to_the_page_and_their_numbers_are_kept(
         monkeypatch.delenv("LKE_RUN")
     figure = plt.figure()
     data = pd.DataFrame({"x": [1, 2]})
-    figures.place(figure, "the-figure", data)
+    figures.glue_figure(figure, "the-figure", data)
     assert glued["the-figure"] == (figure, not in_run)  # JupyterLab knows no such place
     assert not plt.fignum_exists(figure.number)
     [note] = figure.axes[0].texts  # an empty figure would be no picture
     assert "nothing" in note.get_text()
-    figures.findings(first="One, 2.", second="-")
+    figures.glue_values(first="One, 2.", second="-")
     assert glued["first"] == ("One, 2.", not in_run) and glued["second"] == (" ", not in_run)
     files = {path.name: path for path in tmp_path.iterdir()}
     assert set(files) == ({"the-figure.csv", "findings.csv"} if in_run else set())

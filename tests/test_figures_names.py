@@ -31,7 +31,7 @@ def test_every_source_and_model_of_the_results_and_every_embedded_model_has_a_na
     models = {m for m in there["model"].dropna() if m not in ("causal", "masked", "seq2seq", "nan")}
     assert len(models) > 50 and there["source"].nunique() > 20
     for name in [*there["source"].unique(), *models, *CATALOGUE]:
-        assert figures.called(name) != name, name
+        assert figures.display_name(name) != name, name
 
 
 def test_sources_of_one_experiment_and_models_do_not_share_a_name():
@@ -39,7 +39,7 @@ def test_sources_of_one_experiment_and_models_do_not_share_a_name():
     for _, part in there.groupby("experiment"):
         for column in ("source", "model"):
             names = part[column].dropna().unique()
-            assert len({figures.called(name) for name in names}) == len(names), names
+            assert len({figures.display_name(name) for name in names}) == len(names), names
 
 
 def test_number_of_relations_in_a_name_is_that_of_the_answers():
@@ -47,7 +47,7 @@ def test_number_of_relations_in_a_name_is_that_of_the_answers():
     most = told.nunique().groupby("source").max()
     checked = 0
     for source, n in most.items():
-        if found := re.search(r"(\d+) relations", figures.called(source)):
+        if found := re.search(r"(\d+) relations", figures.display_name(source)):
             assert int(found[1]) == n, source
             checked += 1
     assert checked > 12
@@ -60,7 +60,7 @@ def test_every_estimator_that_ships_and_every_rule_has_a_name_of_its_own():
             there |= set(pd.read_parquet(file, columns=["estimator"])["estimator"].dropna())
     codes = {name for name in there if re.fullmatch(r"[a-z]+(-[a-z]+)*(-\d+)?", name)}
     assert {"iclke-space", "iclke-mmp-3", "eiclke", "template-21", "rule-both"} <= codes
-    names = [figures.called(name) for name in sorted(codes)]
+    names = [figures.display_name(name) for name in sorted(codes)]
     assert len(set(names)) == len(codes) and codes.isdisjoint(names)
 
 
@@ -70,10 +70,10 @@ def test_table_of_names_has_each_name_once():
 
 
 def test_names_of_the_lab_follow_a_rule_and_unknown_ones_stay():
-    assert figures.called("lab:rich-1/0.7m@3-unplanted") == (
+    assert figures.display_name("lab:rich-1/0.7m@3-unplanted") == (
         "lab model 0.7M, world 1, training 3, unplanted"
     )
-    assert figures.called("lab:book-1/2m-tuned") == "lab model 2M, plain world 1, tuned"
-    assert figures.called("lab:smoke-1/t5") == "lab T5, smoke world 1"
+    assert figures.display_name("lab:book-1/2m-tuned") == "lab model 2M, plain world 1, tuned"
+    assert figures.display_name("lab:smoke-1/t5") == "lab T5, smoke world 1"
     for unknown in ("lab:rich-1/9m", "EleutherAI/pythia-70m", "./my model"):
-        assert figures.called(unknown) == unknown
+        assert figures.display_name(unknown) == unknown

@@ -23,7 +23,7 @@ from myst_parser.parsers.mdit import create_md_parser
 from own import PAGES, notebook, profiles, without_a_look
 
 from lkecore import answers, figures, models, progress, prompts
-from lkecore.answers import words
+from lkecore.answers import html_table
 from lkecore.book import build, foreign
 from lkecore.errors import BadInput, visible
 from lkecore.models import embedded
@@ -82,7 +82,7 @@ def page(tmp_path_factory):
     whole = plan.read_plan(path)
     outcome = grid.execute(whole, project / "runs")
     assert outcome.failed == {} and len(outcome.finished) == 1
-    build.gather(whole, project / "runs")
+    build.collect_pages(whole, project / "runs")
     shutil.copytree(TOP / "book" / "_ext", project / "book" / "_ext")
     for file in ("book/references.bib", "_config.yml"):
         shutil.copy(TOP / file, project / file)
@@ -140,11 +140,11 @@ def test_table_shows_foreign_text_wherever_it_stands(text):
     columns = pd.MultiIndex.from_tuples([(text, "u"), ("v", text)], names=names)
     values = [[text, [text]], [np.str_(text), {"key": text}]]
     frame = pd.DataFrame(values, index, columns)
-    shown = words(frame, index=True).to_html()
+    shown = html_table(frame, index=True).to_html()
     assert not soup(shown).find_all(TAGS) and "<!--" not in shown
     assert cells(shown, "td") == [text, str([text]), text, str({"key": text})]
     assert {text, *names} <= set(cells(shown, "th"))
-    flat = words(pd.DataFrame({text: pd.Categorical([text])}, pd.Index([text], name=text)))
+    flat = html_table(pd.DataFrame({text: pd.Categorical([text])}, pd.Index([text], name=text)))
     assert not soup(flat.to_html()).find_all(TAGS) and cells(flat.to_html(), "td") == [text]
 
 
@@ -179,12 +179,12 @@ def test_table_is_that_of_pandas_but_for_its_floats_and_classes_and_leaves_the_f
     )
     before, some = frame.copy(deep=True), frame[["x", "n"]].set_index("n")
     for ours, pandas in (
-        (words(frame), frame.style.hide().format(by_hand)),
-        (words(frame, index=True), frame.style.format(by_hand)),
-        (words(frame, digits=2), frame.style.hide().format(precision=2)),
-        (words(some, index=True, digits="{:.2f}"), some.style.format("{:.2f}")),
-        (words(some, missing=""), some.style.hide().format(by_hand, na_rep="")),
-        (words(some, digits={"x": "{:,.1f}"}), some.style.hide().format({"x": "{:,.1f}"})),
+        (html_table(frame), frame.style.hide().format(by_hand)),
+        (html_table(frame, index=True), frame.style.format(by_hand)),
+        (html_table(frame, digits=2), frame.style.hide().format(precision=2)),
+        (html_table(some, index=True, digits="{:.2f}"), some.style.format("{:.2f}")),
+        (html_table(some, missing=""), some.style.hide().format(by_hand, na_rep="")),
+        (html_table(some, digits={"x": "{:,.1f}"}), some.style.hide().format({"x": "{:,.1f}"})),
     ):
         theirs = pandas.set_table_attributes('class="lke-text"')._repr_html_()
         plain = ours._repr_html_().replace(" tex2jax_ignore mathjax_ignore", "")
@@ -193,7 +193,7 @@ def test_table_is_that_of_pandas_but_for_its_floats_and_classes_and_leaves_the_f
 
 
 def test_table_without_rows_has_its_head():
-    assert cells(words(pd.DataFrame(columns=["a", SCRIPT])).to_html(), "th") == ["a", SCRIPT]
+    assert cells(html_table(pd.DataFrame(columns=["a", SCRIPT])).to_html(), "th") == ["a", SCRIPT]
 
 
 def test_no_notebook_has_a_styled_table_of_its_own():
@@ -245,7 +245,7 @@ def test_letters_that_no_font_has_are_numbers_and_others_come_from_a_font_of_the
         ax.set_yticks(range(5), names)
         ax.set(title="plain", xlabel="首都")
         ax.legend()
-        figures.place(figure, "the-figure", pd.DataFrame({"x": names}))
+        figures.glue_figure(figure, "the-figure", pd.DataFrame({"x": names}))
         figure.savefig(tmp_path / "figure.svg")
     assert [t.get_text() for t in ax.get_yticklabels()] == [
         "[1]",
@@ -342,7 +342,7 @@ def test_foreign_text_in_prose_and_tables_is_text(text):
 
 def test_bounds_of_an_interval_stay_together_and_long_names_may_be_broken_at_their_signs():
     frame = pd.DataFrame({"over_all": ["lab:a-1/2m", "0.5 [0.1, 0.9]", "a / b", "10:30"]})
-    shown = soup(words(frame).to_html())
+    shown = soup(html_table(frame).to_html())
     pieces = [list(tag.stripped_strings) for tag in shown.find_all(["th", "td"])]
     assert pieces == [
         ["over_", "all"], ["lab:", "a-1/", "2m"], ["0.5 [0.1,\u00a00.9]"], ["a / b"], ["10:30"],

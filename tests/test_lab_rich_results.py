@@ -154,7 +154,7 @@ def test_each_estimator_tells_told_facts_from_controls_with_and_without_cues(foo
     assert set(told) == {"all", "", "right", "lies"}
     columns = ["occurrences", "cue_right", "control"]
     every = rich.with_states(pd.DataFrame(some).assign(estimator=way), columns)
-    pairs = rich.beside_controls(every[every["occurrences"] >= 16], every)
+    pairs = rich.with_controls(every[every["occurrences"] >= 16], every)
     for cue, facts in told.items():
         a, b = ([gold[fact[name]] for fact in facts] for name in ("fact", "control"))
         wanted = mannwhitneyu(a, b).statistic / len(a) ** 2

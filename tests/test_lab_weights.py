@@ -30,8 +30,8 @@ def run(tool, tmp_path, monkeypatch, capsys):
         "n_facts": 40,
         "n_options": 2,
         "n_test": 40,
-        "take_fewer": True,
-        "least": 1,
+        "allow_fewer": True,
+        "min_relations": 1,
     }
     monkeypatch.setattr(tool, "ASKED", few | {"seed": 0})
 

@@ -83,7 +83,7 @@ def calls(source: str, name: str) -> list[ast.Call]:
 
 
 def test_every_placed_figure_has_a_caption_a_description_and_its_data(page):
-    placed = [n.args[1] for c in code(page) for n in calls(c.source, "figures.place")]
+    placed = [n.args[1] for c in code(page) for n in calls(c.source, "figures.glue_figure")]
     prose = "\n".join(cell.source for cell in page if cell.cell_type == "markdown")
     shown = re.findall(GLUED, prose, re.DOTALL)
     names = [name for name, *_ in shown]

@@ -211,7 +211,7 @@ def test_the_curve_of_the_run_has_the_mean_over_draws_of_the_scores_in_the_runs(
         for r in rows
     }
     expected = {
-        (figures.called(way), n): pytest.approx(mean(by_draw(right, way, n)), abs=1e-12)
+        (figures.display_name(way), n): pytest.approx(mean(by_draw(right, way, n)), abs=1e-12)
         for way, n in POINTS
     }
     assert {key: float(value) for key, value in found.items()} == expected
@@ -517,7 +517,7 @@ def test_the_doses_of_the_page_of_the_lab_are_those_of_its_answers_and_of_the_wo
     of_lab, of_facts
 ):
     rows = csv_rows(of_lab / "fig-lab-forms.csv")
-    estimators = {figures.called(name): name for _, name in of_facts}  # names for people
+    estimators = {figures.display_name(name): name for _, name in of_facts}  # names for people
     assert len(estimators) == 5
     seen = set()
     for row in rows:

@@ -18,7 +18,7 @@ LONG = {"n_shots": 9, "first": 3, "every": 2, "seed": 0}
 @pytest.fixture(scope="module")
 def sample():
     few = {"n_shots": 3, "n_facts": 5, "n_options": 3, "seed": 0}
-    return facts.draw("atlas", ["capital"], least=1, **few)
+    return facts.draw("atlas", ["capital"], min_relations=1, **few)
 
 
 def test_a_question_alone_is_its_long_prompt_without_the_others(sample):

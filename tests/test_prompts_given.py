@@ -28,7 +28,7 @@ def sample(tmp_path):
     rows = [f"{r}\t{s}\t{o}" for r, pairs in PAIRS.items() for s, o in pairs]
     (tmp_path / "set.tsv").write_text("\n".join(["relation\tsubject\tobject", *rows]))
     return facts.draw(
-        str(tmp_path / "set.tsv"), [], n_shots=1, n_facts=2, n_options=2, seed=0, take_fewer=True
+        str(tmp_path / "set.tsv"), [], n_shots=1, n_facts=2, n_options=2, seed=0, allow_fewer=True
     )
 
 

@@ -71,7 +71,9 @@ def test_another_word_for_instilling_is_refused():
 
 
 def test_a_sample_is_asked_by_template_instillation_and_relation():
-    sample = facts.draw("atlas", ["capital"], n_shots=2, n_facts=4, n_options=5, seed=0, least=1)
+    sample = facts.draw(
+        "atlas", ["capital"], n_shots=2, n_facts=4, n_options=5, seed=0, min_relations=1
+    )
     found = instilled_of_sample(sample, ["template-1", "template-2"], ["explicit", "copied"])
     assert list(found) == [
         (name, kind, "capital")

@@ -13,9 +13,9 @@ import pytest
 from safetensors import safe_open
 
 from lkecore import answers, runs, worlds
-from lkecore.answers import again, door, lab, rich
+from lkecore.answers import again, asking, lab, rich
 from lkecore.answers.questions import named
-from lkecore.answers.results import what_made
+from lkecore.answers.shipped import what_made
 from lkecore.models import lab as lms
 from lkecore.models.model import open_model
 from lkecore.runs.plan import read_plan
@@ -75,7 +75,7 @@ def listed(models, questions, file, *args, by=("estimator", "relation"), only=No
     parts = {
         (model, *key): named(some)
         for model in models
-        for key, some in door.questions_of(questions, model, only, by, "estimator")
+        for key, some in asking.questions_of(questions, model, only, by, "estimator")
     }
     return pd.concat(parts, names=columns).reset_index(columns).reset_index(drop=True)
 
@@ -93,7 +93,7 @@ def test_the_questions_of_the_book_are_those_of_the_long_run(name, run, monkeypa
             return open_model(model, dtype=dtype)
         return SimpleNamespace(name=model, kind="causal")
 
-    monkeypatch.setattr(door, "opened", opened)
+    monkeypatch.setattr(asking, "opened", opened)
     agree = again.agree
 
     def by_question(ours, ships, name, **_):
@@ -157,7 +157,7 @@ def test_facts_told_with_several_objects_are_answered_as_they_were(run):
     samples = rich.samples(models, [], chosen, n_shots=50, seed=0)
     questions = lab.questions(samples, ["iclke-space", "template-1", "template-6"])
     questions = answers.sample(questions, ["lab_rich"], 4, by=lab.BY)
-    how = {"by": lab.BY, "reading": rich.beside_hints}
+    how = {"by": lab.BY, "reading": rich.with_cues}
     found = answers.ask(models, questions, "answers.parquet", **how)
     ships = answers.results("57_lab_sure").query("source == 'lab_rich'")
     assert answers.agree(found, ships, "57_lab_sure") == len(found) >= LEAST

@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from projects import plan
-from test_runs_gather import make_runs, new_project
+from test_runs_shipping import make_runs, new_project
 
 from lkecore.cli.main import lke
-from lkecore.runs import gather
+from lkecore.runs import shipping
 from lkecore.runs.compare import compare
 
 FILE = "trial_notebook.parquet"
@@ -24,7 +24,7 @@ def project(tmp_path_factory):
 @pytest.fixture
 def results(project, tmp_path):
     """What ships of them, in a folder of the test's own."""
-    gather.gather(plan(project), project / "runs", tmp_path)
+    shipping.ship_results(plan(project), project / "runs", tmp_path)
     return tmp_path
 
 
@@ -70,13 +70,13 @@ def test_rows_are_paired_by_what_was_asked_not_by_their_order(project, results):
 
 
 def test_a_row_that_is_there_twice_meets_each_of_its_like_once(project, results, monkeypatch):
-    found = gather.found
+    found = shipping.found
 
     def twice(*given):
         frame = pd.DataFrame({"model": ["a", "a", "a"], "confidence_gold": [0.1, 0.2, 0.3]})
         return {"trial_notebook": frame}, found(*given)[1]
 
-    monkeypatch.setattr(gather, "found", twice)
+    monkeypatch.setattr(shipping, "found", twice)
     there = pd.DataFrame({"source": "trial", "model": ["a", "a"], "confidence_gold": [0.1, 0.4]})
     there.to_parquet(results / FILE)
     row = counts(project, results)
@@ -98,9 +98,9 @@ def test_the_command_says_what_differs_and_fails_then(project, results, monkeypa
     assert done.exit_code == 1 and "3 others are about what does not ship" in done.output
     made_by = pd.read_csv(results / "made_by.csv").assign(model="b", digest="1" * 64)
     made_by.to_csv(results / "made_by.csv", index=False)
-    made = gather._made
+    made = shipping._made
     mine = {"model": "b", "digest": "0" * 64}
-    monkeypatch.setattr(gather, "_made", lambda *given: [row | mine for row in made(*given)])
+    monkeypatch.setattr(shipping, "_made", lambda *given: [row | mine for row in made(*given)])
     done = CliRunner().invoke(lke, command)
     assert done.exit_code == 1
     assert f"model b is not the one whose answers ship in {project / 'results' / FILE}" in str(

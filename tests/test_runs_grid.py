@@ -16,7 +16,7 @@ from lkecore import facts, runs
 from lkecore.book import build
 from lkecore.errors import BadInput
 from lkecore.models import lab, training, weights
-from lkecore.runs import devices, forecast, grid, prepare, record, warm, worker
+from lkecore.runs import devices, forecast, forkserver, grid, prepare, record, worker
 from lkecore.runs.devices import Settings
 
 THREE = {"names": ["x", "y", "z"]}
@@ -106,7 +106,7 @@ def test_the_parts_of_a_plan_are_disjoint_and_cover_it_and_make_no_page(project)
     assert sorted(sum(parts, [])) == sorted(RUNS) and all(parts)
     assert len(seen(project)) == 4 and not any(s["reads"] for s in seen(project))
     with pytest.raises(BadInput, match="no finished run of a; first: lke run"):
-        build.gather(projects.plan(project), project / "runs")
+        build.collect_pages(projects.plan(project), project / "runs")
     rest = execute(project)
     assert (rest.finished, rest.before) == (["a page"], RUNS)
 
@@ -125,7 +125,7 @@ def test_a_page_over_a_run_that_failed_is_not_made_and_is_listed(project, monkey
     assert runs.failure(folders(project)[1])["error"] == "no luck"  # though it had begun nothing
     assert outcome.failed["a page"] == "not made, since 1 of the 3 runs behind it are missing"
     with pytest.raises(BadInput, match="no finished run of a; first: lke run"):
-        build.gather(projects.plan(project), project / "runs")
+        build.collect_pages(projects.plan(project), project / "runs")
     monkeypatch.setattr(grid, "WORKER", projects.idle())
     outcome = execute(project)
     assert outcome.finished == ["a names=y", "a page"]
@@ -636,7 +636,7 @@ def test_models_of_the_lab_are_trained_together_before_the_runs_and_need_no_netw
     monkeypatch.setattr(weights, "locate", located.append)
     each = [{"OMP_NUM_THREADS": "3"}] * 2
     failed = prepare.prepare(jobs, each)
-    assert calls == [(names[:2], each, warm.trainer)]
+    assert calls == [(names[:2], each, forkserver.trainer)]
     assert failed == {f"a models={names[1]}": "the loss is nan"}
     assert located == [names[0], "toy"]  # what failed is not tried again
 

@@ -84,11 +84,11 @@ def test_names_sentences_tables_and_figures_show_labels_and_data_keep_names(tmp_
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
     path, label = "/a/my (model)", r"<My> \1"
     monkeypatch.setenv("LKE_LABELS", json.dumps({path: label, "toy": "Toy"}))
-    assert (figures.called(path), figures.called("toy")) == (label, "Toy")
+    assert (figures.display_name(path), figures.display_name("toy")) == (label, "Toy")
     frame = pd.DataFrame(
         {"model": [path, f"{path}/x", "toys"], path: [1, 2, 3]}, index=["toy", "b", "c"]
     )
-    html = answers.words(frame, index=True).to_html().replace("<wbr>", "")
+    html = answers.html_table(frame, index=True).to_html().replace("<wbr>", "")
     assert (
         html.count("&lt;My&gt;") == 2 and "Toy<" in html and "toys" in html and f"{path}/" in html
     )
@@ -96,7 +96,7 @@ def test_names_sentences_tables_and_figures_show_labels_and_data_keep_names(tmp_
     ax = figure.subplots()
     ax.set_yticks([0, 1], [path, "toys"])
     ax.set_title(f"{path}, colon")
-    figures.place(figure, "fig", frame)
+    figures.glue_figure(figure, "fig", frame)
     figure.savefig(BytesIO(), format="svg")
     assert [t.get_text() for t in ax.get_yticklabels()] == [label, "toys"]
     assert ax.get_title() == f"{label}, colon"

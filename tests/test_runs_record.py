@@ -28,7 +28,7 @@ from lkecore.book import build
 from lkecore.cli.main import main
 from lkecore.errors import BadInput
 from lkecore.models import weights
-from lkecore.runs import devices, forecast, grid, leases, record, warm, worker
+from lkecore.runs import devices, forecast, forkserver, grid, leases, record, worker
 from lkecore.runs.devices import Settings
 
 KEEPING = projects.code(
@@ -40,13 +40,13 @@ from lkecore import runs, storage
 
 lms = []""",
     """if "LKE_PAGE" in os.environ:
-    frame = runs.collect("scores.parquet")
+    frame = runs.load_runs("scores.parquet")
 else:
     given = {k: os.environ.get(k) for k in ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")}
-    runs.keep(pd.DataFrame([given | {"at": os.getpid()}]), "environment.csv")
+    runs.save(pd.DataFrame([given | {"at": os.getpid()}]), "environment.csv")
     frame = pd.DataFrame({"name": [*names, "rest"], "n": n, "share": 0.1})
-    runs.keep(frame, "scores.parquet")
-runs.keep(frame, "figure.csv")
+    runs.save(frame, "scores.parquet")
+runs.save(frame, "figure.csv")
 print("n is", n)""",
     "len(lms)",
 )
@@ -75,7 +75,7 @@ def status(project):
 def refused(project, names):
     """Check that no book can be made."""
     with pytest.raises(BadInput) as caught:
-        build.gather(projects.plan(project), project / "runs")
+        build.collect_pages(projects.plan(project), project / "runs")
     assert str(caught.value) == f"no finished run of {names}; first: lke run with the same file"
     assert not (project / "book" / "notebooks").exists()
 
@@ -93,7 +93,7 @@ def made(tmp_path_factory):
         patch.delenv("OMP_NUM_THREADS", raising=False)
         patch.setattr(devices, "cores", lambda: 6)
         patch.setattr(
-            warm, "_safe", lambda _: True
+            forkserver, "_safe", lambda _: True
         )  # no device is in use here, whatever the names say
         outcome = execute(project, devices=("5", "7"))
     assert outcome.failed == {}
@@ -154,7 +154,7 @@ def test_the_page_in_the_book_has_the_prose_of_the_source_and_the_outputs_of_the
     edit(project, "a", "# Prose.", "# Better prose.")
     caption = '# %% mystnb={"figure": {"caption": "New."}}\nlen(lms)'
     edit(project, "a", "# %%\nlen(lms)", caption)
-    over, single = build.gather(projects.plan(project), project / "runs")
+    over, single = build.collect_pages(projects.plan(project), project / "runs")
     for page in (over, single):
         cells = nbformat.read(page, as_version=4).cells
         assert ("Better prose." in cells[0].source) == (page == over)
@@ -290,16 +290,16 @@ def test_results_that_ship_are_in_the_key_of_a_notebook_that_reads_them_and_of_n
 def test_keep_writes_nothing_outside_of_a_run_and_refuses_other_formats(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LKE_RUN", raising=False)
-    runs.keep(pd.DataFrame({"a": [1]}), "a.csv")
+    runs.save(pd.DataFrame({"a": [1]}), "a.csv")
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(ValueError, match="a.pkl"):
-        runs.keep(pd.DataFrame(), "a.pkl")
+        runs.save(pd.DataFrame(), "a.pkl")
 
 
 def test_collect_outside_of_lke_run_is_one_line(monkeypatch):
     monkeypatch.delenv("LKE_PAGE", raising=False)
     with pytest.raises(BadInput) as caught:
-        runs.collect("scores.parquet")
+        runs.load_runs("scores.parquet")
     line = "scores.parquet is read by a page over runs, which lke run makes; this is none"
     assert str(caught.value) == line
 
@@ -313,11 +313,11 @@ def test_collect_puts_the_runs_parameters_beside_what_they_kept(tmp_path, monkey
         (tmp_path / name / "manifest.json").write_text(json.dumps(manifest))
     behind = [str(tmp_path / name) for name in ("two", "one")]
     monkeypatch.setenv("LKE_PAGE", json.dumps(behind))
-    found = runs.collect("answers.parquet", ["fact_set", "n_shots"])
+    found = runs.load_runs("answers.parquet", ["fact_set", "n_shots"])
     assert list(found["fact_set"]) == ["data/mine.tsv"] * 2 + ["atlas"] * 2
     assert list(found["n_shots"]) == [5] * 4 and list(found["correct"]) == [True, False] * 2
-    assert list(runs.collect("answers.parquet")) == ["correct"]
-    named = runs.collect("answers.parquet", {"shown": "n_shots", "facts": "fact_set"})
+    assert list(runs.load_runs("answers.parquet")) == ["correct"]
+    named = runs.load_runs("answers.parquet", {"shown": "n_shots", "facts": "fact_set"})
     assert list(named) == ["correct", "shown", "facts"] and list(named["shown"]) == [5] * 4
     for parameter, message in [
         ("fact_sets", "two has no parameter 'fact_sets'; nearest: fact_set"),
@@ -325,11 +325,11 @@ def test_collect_puts_the_runs_parameters_beside_what_they_kept(tmp_path, monkey
         ("correct", "'correct' of two is a list, or a column of answers.parquet already"),
     ]:
         with pytest.raises(BadInput, match=message):
-            runs.collect("answers.parquet", [parameter])
+            runs.load_runs("answers.parquet", [parameter])
     with pytest.raises(BadInput, match="'n_shots' of two is a list, or a column of answers"):
-        runs.collect("answers.parquet", {"correct": "n_shots"})
+        runs.load_runs("answers.parquet", {"correct": "n_shots"})
     with pytest.raises(BadInput, match="two has kept no sizes.parquet, which this page reads"):
-        runs.collect("sizes.parquet")
+        runs.load_runs("sizes.parquet")
 
 
 # --- scores ---------------------------------------------------------------------------------------
@@ -365,7 +365,7 @@ def deadly(*given):
 tree._edges = deadly""",
     QUESTIONS,
     'frame = tree.option_logprobs(open_model("toy"), questions).frame',
-    'runs.keep(frame, "scores.parquet")\nprint("a figure")',
+    'runs.save(frame, "scores.parquet")\nprint("a figure")',
 )
 
 
@@ -571,7 +571,7 @@ if Path({str(full)!r}).exists():
     resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
 """
     large += 'frame = pd.DataFrame({"x": np.random.default_rng(0).random(100_000)})\n'
-    large += 'runs.keep(frame, "scores.parquet")'
+    large += 'runs.save(frame, "scores.parquet")'
     project = projects.make(tmp_path, {"a": projects.code(large)})
     outcome = execute(project, retries=0)
     [folder] = folders(project)

@@ -28,7 +28,7 @@ from test_scores_tokens import byte_level_bpe, metaspace_bpe
 
 from lkecore.errors import BadInput
 from lkecore.models.weights import cache_folder
-from lkecore.scores import growth, passes, ways
+from lkecore.scores import attention_paths, cache_growth, passes
 
 # The function has the name of its module.
 module = importlib.import_module("lkecore.scores.generate")
@@ -100,7 +100,7 @@ def watch(net) -> list[int]:
 def fresh():
     """A Llama of its own for a test that changes it, its way already found."""
     net = helpers.network(vocab_size=len(helpers.ALPHABET))
-    ways.way(net, 100)
+    attention_paths.way(net, 100)
     return net
 
 
@@ -429,7 +429,7 @@ def test_all_three_ways_say_the_same(kind, given, monkeypatch):
     net = network(kind)
     wanted = ask(toy(net), CONTEXTS, **given)
     for way in ("expanded", "plain"):
-        monkeypatch.setitem(ways.FOUND, net, {False: way, True: way})
+        monkeypatch.setitem(attention_paths.FOUND, net, {False: way, True: way})
         assert_same(ask(toy(net), CONTEXTS, **given), wanted)
 
 
@@ -525,7 +525,7 @@ def test_a_hundred_samples_forward_their_prompt_once_and_each_distinct_output_on
 ):
     monkeypatch.setenv("LKE_LEDGER", str(tmp_path / "ledger"))
     net = helpers.network(kind, vocab_size=len(helpers.ALPHABET))
-    ways.way(net, 100)
+    attention_paths.way(net, 100)
     sizes = watch(net)
     frame = ask(toy(net), [CONTEXTS[3]], n_samples=100, max_new_tokens=6, temperature=0.5)
     wanted = len(inner_nodes(frame))
@@ -563,7 +563,7 @@ def test_blocks_that_follow_one_another_share_the_beginning_of_their_prompts(fre
 
 def test_the_expanded_way_forwards_each_prompt_and_each_distinct_output_once():
     net = helpers.network("BLOOM", vocab_size=len(helpers.ALPHABET))
-    ways.way(net, 100)
+    attention_paths.way(net, 100)
     sizes = watch(net)
     frame = ask(toy(net), ["Italy"], n_samples=50, max_new_tokens=4, temperature=0.5)
     assert sum(sizes) == len(inner_nodes(frame))
@@ -697,7 +697,7 @@ def small_device(net, limit: int) -> list[int]:
 def test_where_memory_runs_out_passes_are_halved_and_the_outputs_stay_the_same(kind, limit):
     wanted = ask(toy(network(kind)), CONTEXTS, n_samples=12)
     net = helpers.network(kind, vocab_size=len(helpers.ALPHABET))
-    ways.way(net, 100)
+    attention_paths.way(net, 100)
     sizes = small_device(net, limit)
     assert_same(ask(toy(net), CONTEXTS, n_samples=12), wanted)
     assert max(sizes) > limit
@@ -706,7 +706,7 @@ def test_where_memory_runs_out_passes_are_halved_and_the_outputs_stay_the_same(k
 @pytest.mark.parametrize("kind", ["Llama", "BLOOM", "Mamba"])
 def test_where_not_even_one_token_fits_it_is_said_in_one_line(kind):
     net = helpers.network(kind, vocab_size=len(helpers.ALPHABET))
-    ways.way(net, 100)
+    attention_paths.way(net, 100)
     helpers.fill_memory(net)
     with pytest.raises(BadInput, match="^out of memory[^\n]*$"):
         ask(toy(net), CONTEXTS, use_cache=True)
@@ -716,7 +716,7 @@ def test_where_not_even_one_token_fits_it_is_said_in_one_line(kind):
 @pytest.mark.parametrize("given", [{}, {"n_samples": 3}], ids=["greedy", "samples"])
 def test_logits_that_are_no_numbers_are_refused_with_model_dtype_and_position(given):
     net = chain(letters(), ids_of("abcq"))
-    ways.way(net, 100)
+    attention_paths.way(net, 100)
     with torch.no_grad():
         net.model.embed_tokens.weight[ids_of("q")[0]] = torch.nan
     message = (
@@ -731,7 +731,7 @@ def test_logits_that_are_no_numbers_are_refused_with_model_dtype_and_position(gi
 @pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
 def test_the_peak_of_memory_stays_below_the_bound(kind):
     net = helpers.network(kind, vocab_size=2000)
-    ways.way(net, 100)
+    attention_paths.way(net, 100)
     peaks = {}
     for memory_gb in (5e-4, 1e-3, 1.0):
         with helpers.counted_bytes(net) as counted:
@@ -744,7 +744,7 @@ def test_the_peak_of_memory_stays_below_the_bound(kind):
 @pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
 def test_a_bound_is_either_refused_before_the_job_begins_or_enough(kind):
     net = helpers.network(kind, vocab_size=len(helpers.ALPHABET))
-    ways.way(net, 100)
+    attention_paths.way(net, 100)
     wanted = ask(toy(net), CONTEXTS, n_samples=3, max_new_tokens=3)
     refused = []
     for memory_gb in np.geomspace(1e-5, 1e-3, 20):
@@ -812,7 +812,7 @@ def test_no_contexts_are_no_rows_and_load_no_network(given):
 def test_samples_stay_within_the_columns_for_which_a_window_is_known_not_to_matter(monkeypatch):
     # GPT-Neo counts its window in columns of the cache: it is packed where all that may be fit.
     columns = 128
-    for each in (module, growth, ways):
+    for each in (module, cache_growth, attention_paths):
         monkeypatch.setattr(each, "COLUMNS", columns)
     window = 8 + columns
     net = helpers.network(
@@ -822,8 +822,8 @@ def test_samples_stay_within_the_columns_for_which_a_window_is_known_not_to_matt
         vocab_size=len(helpers.ALPHABET),
     )
     drawn = ask(toy(net), ["Ab"], n_samples=100, max_new_tokens=4)
-    assert ways.FOUND[net] == {0: "packed"}
-    ways.FOUND[net] = dict.fromkeys(range(3), "plain")
+    assert attention_paths.FOUND[net] == {0: "packed"}
+    attention_paths.FOUND[net] = dict.fromkeys(range(3), "plain")
     few = ask(toy(net), ["Ab"], n_samples=100, max_new_tokens=4)
     assert drawn["text"].tolist() == few["text"].tolist()
     np.testing.assert_allclose(drawn["logprob"], few["logprob"], rtol=0, atol=1e-4)

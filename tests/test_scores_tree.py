@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from lkecore.errors import BadInput
 from lkecore.models.weights import cache_folder
+from lkecore.scores import attention_paths, passes, store, tree
 from lkecore.scores import expected as counting
-from lkecore.scores import passes, store, tree, ways
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
 
@@ -155,7 +155,7 @@ WAYS = {
 
 
 def found_ways(net) -> list[str]:
-    return [*ways.FOUND[net].values()]
+    return [*attention_paths.FOUND[net].values()]
 
 
 @pytest.mark.parametrize(
@@ -297,7 +297,7 @@ BOUNDED = ("Llama", "Gemma3 with a window", "Mistral with a window", "BLOOM")
 @functools.cache
 def probed(kind: str):
     net = helpers.network(kind)
-    ways.way(net, 100)
+    attention_paths.way(net, 100)
     return net
 
 
@@ -311,7 +311,7 @@ def plain_of(kind: str, job: str) -> np.ndarray:
 @pytest.mark.parametrize("kind", BOUNDED)
 def test_any_number_of_tokens_at_once_gives_the_same_numbers(kind, job, most, monkeypatch):
     net = helpers.network(kind)
-    monkeypatch.setitem(ways.FOUND, net, ways.FOUND[probed(kind)])
+    monkeypatch.setitem(attention_paths.FOUND, net, attention_paths.FOUND[probed(kind)])
     allow_at_once(monkeypatch, most)
     shapes = watch(net)
     scored = score(model(net), JOBS[job])
@@ -325,7 +325,7 @@ def test_any_number_of_tokens_at_once_gives_the_same_numbers(kind, job, most, mo
 @pytest.mark.parametrize("most", [1, 3, 40])
 def test_the_expanded_way_is_right_for_classes_that_never_take_it_too(kind, most, monkeypatch):
     net = helpers.network(kind)
-    monkeypatch.setitem(ways.FOUND, net, dict.fromkeys(range(3), "expanded"))
+    monkeypatch.setitem(attention_paths.FOUND, net, dict.fromkeys(range(3), "expanded"))
     allow_at_once(monkeypatch, most)
     shapes = watch(net)
     found = score(model(net), JOBS["shots"]).frame["logprob"]
@@ -346,7 +346,7 @@ LAST_LAYER = {
 @pytest.mark.parametrize("kind", BOUNDED)
 def test_where_memory_runs_out_passes_are_halved_and_the_numbers_stay_right(kind, half_way, limit):
     net = helpers.network(kind)
-    ways.way(net, 200)
+    attention_paths.way(net, 200)
     shapes = watch(net, limit, after=LAST_LAYER[kind] if half_way else None)
     scored = score(model(net), JOBS[COMB])
     np.testing.assert_allclose(scored.frame["logprob"], plain_of(kind, COMB), rtol=0, atol=NATS)
@@ -363,7 +363,7 @@ def test_where_memory_runs_out_passes_are_halved_and_the_numbers_stay_right(kind
 @pytest.mark.parametrize("kind", [*BOUNDED, "Mamba"])
 def test_where_not_even_one_token_fits_it_is_said_in_one_line(kind):
     net = helpers.network(kind)
-    ways.way(net, 200)
+    attention_paths.way(net, 200)
     helpers.fill_memory(net)
     with pytest.raises(BadInput, match="^out of memory[^\n]*$"):
         tree.option_logprobs(model(net), JOBS["shots"])
@@ -372,7 +372,7 @@ def test_where_not_even_one_token_fits_it_is_said_in_one_line(kind):
 
 def test_another_error_of_a_network_is_not_taken_for_a_lack_of_memory():
     net = helpers.network()
-    ways.way(net, 10)
+    attention_paths.way(net, 10)
     net.model.layers[0].register_forward_pre_hook(lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         score(model(net), JOBS["one fact"])
@@ -392,7 +392,7 @@ ASK = {
 @pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
 def test_a_bound_into_which_not_even_one_token_fits_is_refused_before_the_job_begins(kind, ask):
     net = helpers.network(kind)
-    ways.way(net, 100)
+    attention_paths.way(net, 100)
     shapes = watch(net)
     with pytest.raises(BadInput, match=r"^memory_gb \S+ is too little: strings of \d+ tokens need"):
         ASK[ask](model(net), 1e-6)
@@ -418,7 +418,7 @@ def test_a_model_that_is_not_causal_is_refused_before_the_network_is_loaded(ask,
 
 def test_a_tighter_bound_in_gib_means_shorter_passes_and_the_same_numbers():
     net = helpers.network()
-    ways.way(net, 200)
+    attention_paths.way(net, 200)
     longest, job = [], JOBS["shots"]
     for memory_gb in (None, 4e-4, 2e-4, 1.3e-4):
         shapes = watch(net)
@@ -593,7 +593,7 @@ def test_a_token_across_two_pieces_belongs_to_the_later_one_and_separate_pieces_
 
 def test_what_sequences_share_at_their_beginning_is_forwarded_once():
     net = helpers.network()
-    ways.way(net, 100)
+    attention_paths.way(net, 100)
     shapes = watch(net)
     growing = [PAIRS[:n] for n in range(1, 7)]
     ask_pieces(model(net), growing)
@@ -670,7 +670,7 @@ def test_a_context_does_not_diverge_from_itself():
 
 def test_many_groups_are_held_a_block_at_a_time_and_come_out_in_their_order(monkeypatch):
     m = model(network())
-    ways.way(m.network, 20)
+    attention_paths.way(m.network, 20)
     blocks, reduced = [], tree._reduced
 
     def counted(model, network, block, *given):
@@ -726,7 +726,7 @@ def test_hidden_states_do_not_depend_on_a_bound_and_leave_no_hook_behind(monkeyp
 
 def test_hidden_states_that_are_no_numbers_are_refused():
     net = helpers.network()
-    ways.way(net, 10)
+    attention_paths.way(net, 10)
     net.model.norm.weight.data[3] = math.nan
     with pytest.raises(BadInput, match="toy model in float32 gives NaN or infinity at token 5 "):
         tree.hidden_states(model(net), ["Kenya"])
@@ -777,7 +777,7 @@ def distinct_inner_prefixes(m, prompts) -> int:
 @pytest.mark.parametrize(("kind", "add_bos"), [("Llama", True), ("Gemma2 with a window", False)])
 def test_packed_ways_forward_each_prefix_once_and_no_leaf(kind, job, add_bos):
     net = helpers.network(kind)
-    ways.way(net, 100)
+    attention_paths.way(net, 100)
     passes_seen = watch(net)
     m = model(net, add_bos=add_bos)
     tokens = score(m, JOBS[job]).tokens_forwarded
@@ -788,7 +788,7 @@ def test_packed_ways_forward_each_prefix_once_and_no_leaf(kind, job, add_bos):
 @pytest.mark.parametrize("kind", ["BLOOM", "Mamba"])
 def test_tokens_forwarded_are_those_that_go_into_the_network(kind):
     net = helpers.network(kind)
-    ways.way(net, 100)
+    attention_paths.way(net, 100)
     passes_seen = watch(net)
     # Of one length each, so that nothing is padded.
     prompts = [prompt(SHOTS + name, ("abc", "abd", "xyz"), fact=name) for name in ("Chad", "Mali")]
@@ -890,7 +890,7 @@ def test_a_forecast_refuses_a_prompt_that_the_scorer_would_refuse():
 @pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
 def test_logits_that_are_no_numbers_name_model_dtype_and_position(kind, value):
     net = helpers.network(kind)
-    ways.way(net, 10)  # all is well with the probe, and not with the data
+    attention_paths.way(net, 10)  # all is well with the probe, and not with the data
     forward = net.forward
 
     def overflows(**settings):
@@ -1025,7 +1025,11 @@ def test_a_model_that_is_out_of_memory_when_it_is_tried_out_is_not_taken_for_ano
     net.forward = small_device
     with pytest.raises(BadInput, match="^out of memory, even with one token at a time"):
         score(model(net), JOBS["one fact"])
-    assert capsys.readouterr().err == "" and net not in ways.FOUND or not ways.FOUND[net]
+    assert (
+        capsys.readouterr().err == ""
+        and net not in attention_paths.FOUND
+        or not attention_paths.FOUND[net]
+    )
     net.forward = forward
     assert_equals_plain(model(net), JOBS["one fact"])
     assert found_ways(net) == ["packed"]

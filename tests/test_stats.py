@@ -356,7 +356,7 @@ def test_fewer_than_five_relations_have_the_interval_over_their_facts_and_it_is_
     within = max(0.05 * (ends[1] - ends[0]), 1.01 / 40 / n_relations)
     assert [found["low"], found["high"]] == pytest.approx([*ends], abs=within)
     assert (found["n"], found["over"]) == (by.size().sum(), "fact")
-    assert stats.said(found).endswith("] over facts")
+    assert stats.format_estimate(found).endswith("] over facts")
     # A group of its own may have enough; worlds are few on purpose; means alone have no facts.
     mixed = pd.concat([frame.assign(way="few"), answers(5, ways=("b",))])
     assert stats.estimate(mixed, ["way"])["over"].tolist() == ["fact", "relation"]
@@ -385,7 +385,10 @@ def test_answers_that_all_agree_have_the_ends_of_clopper_and_pearson(n_relations
     gap = stats.compare(both, "way", "b", "a", over=over).iloc[0]
     assert gap[["estimate", "low", "high"]].tolist() == pytest.approx([0, -u, u])
     logs = both.assign(correct=both["correct"] - 3)  # nobody knows how far they may differ
-    assert stats.said(stats.compare(logs, "way", "b", "a", over=over)) == "0.00 (no interval)"
+    assert (
+        stats.format_estimate(stats.compare(logs, "way", "b", "a", over=over))
+        == "0.00 (no interval)"
+    )
 
 
 def test_an_interval_of_answers_that_agree_holds_the_truth_as_often_as_it_says():
@@ -404,13 +407,13 @@ def test_an_interval_of_answers_that_agree_holds_the_truth_as_often_as_it_says()
 
 def test_said_rounds_once_and_says_when_there_is_no_interval():
     row = pd.DataFrame({"estimate": [0.385], "low": [-0.004], "high": [np.nan]})
-    assert stats.said(row, 1) == "0.4 (no interval)"
+    assert stats.format_estimate(row, 1) == "0.4 (no interval)"
     row["high"] = 0.4849
-    assert stats.said(row.iloc[0], 1) == "0.4 [0.0, 0.5]"
-    assert stats.said(row, percent=True) == "38 % [0, 48]"
-    assert stats.said(row * 100, 0) == "38 [0, 48]"
+    assert stats.format_estimate(row.iloc[0], 1) == "0.4 [0.0, 0.5]"
+    assert stats.format_estimate(row, percent=True) == "38 % [0, 48]"
+    assert stats.format_estimate(row * 100, 0) == "38 [0, 48]"
     with pytest.raises(BadInput, match="2 rows"):
-        stats.said(pd.concat([row, row]))
+        stats.format_estimate(pd.concat([row, row]))
 
 
 # --- auroc, relate

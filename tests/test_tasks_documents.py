@@ -35,7 +35,7 @@ FACTS = [
 
 @pytest.fixture
 def known():
-    found, left = documents.usable(FACTS, WORDINGS)
+    found, left = documents.answerable(FACTS, WORDINGS)
     assert not left and found.facts == tuple(FACTS)
     return found
 
@@ -141,22 +141,22 @@ def test_a_query_does_not_name_its_tail_but_where_it_is_to_be_read(known):
 def test_what_cannot_be_asked_is_left_out_by_name():
     more = [fact("capital", "Xa", "Ro"), fact("tongue", "Xa", "uru"), fact("tongue", "Xe", "Uru")]
     more += [fact("twin", "Ro", "Be"), fact("twin", "Ro", "Pa"), fact("food", "Xa", "pie")]
-    found, left = documents.usable([*FACTS[:4], *more[1:], *FACTS[5:7]], WORDINGS)
+    found, left = documents.answerable([*FACTS[:4], *more[1:], *FACTS[5:7]], WORDINGS)
     assert {f.relation for f in found.facts} == {"capital", "twin"}
     assert left == {
         "tongue": "known heads 2 and tails 1, and a task needs two of each",
         "food": "no question and statements",
     }
     only = [fact("twin", "Ro", "Be"), fact("twin", "Ro", "Pa")]
-    _, left = documents.usable([*FACTS[:4], *FACTS[7:], *only], WORDINGS)
+    _, left = documents.answerable([*FACTS[:4], *FACTS[7:], *only], WORDINGS)
     assert left == {"twin": "known heads 1 and tails 2, and a task needs two of each"}
     # Of two tails both are true of Xa: without it, the relation has one head.
     bound = [*FACTS[:7], *FACTS[7:9], fact("tongue", "Xe", "uru")]
-    _, left = documents.usable(bound, WORDINGS)
+    _, left = documents.answerable(bound, WORDINGS)
     assert left["tongue, Xa"] == "every known tail of the relation is true of it"
     assert left["tongue"] == "known heads 1 and tails 1, and a task needs two of each"
     with pytest.raises(BadInput, match="^4 known facts, of which 4 can be asked: a task needs two"):
-        documents.usable(FACTS[:4], WORDINGS)
+        documents.answerable(FACTS[:4], WORDINGS)
 
 
 def test_a_kind_that_no_known_fact_can_give_is_refused_by_name(known):
@@ -206,10 +206,10 @@ def test_seen_are_facts_whose_head_and_tail_stand_in_train_facts_at_any_place():
 def test_pairs_that_are_trained_and_asked_leave_train_and_are_counted():
     train = [fact("a", "x", "1"), fact("a", "x", "2"), fact("b", "x", "1"), fact("a", "y", "1")]
     asked = [fact("a", "x", "3"), fact("a", "z", "1"), fact("b", "y", "1")]
-    assert documents.apart(train, iter(asked)) == (train[2:], 1)
+    assert documents.without_asked(train, iter(asked)) == (train[2:], 1)
 
 
 def test_subjects_that_differ_in_letter_case_or_form_of_accents_are_one_pair():
     train = [fact("a", "paris", "1"), fact("a", "Zu\u0308RICH", "1"), fact("b", "paris", "1")]
     asked = [fact("a", "Paris", "2"), fact("a", "z\u00fcrich", "2"), fact("a", "Zurich", "2")]
-    assert documents.apart(train, asked) == (train[2:], 2)
+    assert documents.without_asked(train, asked) == (train[2:], 2)

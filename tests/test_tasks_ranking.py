@@ -109,7 +109,7 @@ def asked():
     """20 facts of two relations of the smoke world, readable or not, in pools."""
     both = [facts.load("lab:richsmoke-1", name) for name in ("author", "birthplace")]
     every = [fact for relation in both for fact in relation.facts]
-    known, left = documents.usable(every, questions.of(both))
+    known, left = documents.answerable(every, questions.of(both))
     assert not left
     chosen = every[::3]
 

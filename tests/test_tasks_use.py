@@ -39,7 +39,7 @@ TWICE = tuple(
 
 @pytest.fixture
 def known():
-    found, left = documents.usable(FACTS + TWICE, WORDINGS)
+    found, left = documents.answerable(FACTS + TWICE, WORDINGS)
     assert not left
     return found
 
@@ -73,7 +73,7 @@ def test_a_task_is_made_of_those_facts_of_the_sample_that_are_known():
     rows = [(f.relation, f.id, f.relation == "ra" or f.id in ("0", "2", "6")) for f in FACTS]
     frame = pd.DataFrame(rows, columns=["relation", "fact", "known"])
     few = {name: WORDINGS[name] for name in ("ra", "re")}
-    task, left = use.of_known(sample, frame, few)
+    task, left = use.task_from_known(sample, frame, few)
     names = [("ra", str(place)) for place in range(24)] + [
         ("re", place) for place in ("0", "2", "6")
     ]
@@ -85,7 +85,7 @@ def test_a_task_is_made_of_those_facts_of_the_sample_that_are_known():
 def test_no_pair_stands_in_two_parts_and_a_larger_share_has_all_of_a_smaller_one(known, by):
     apart = 0
     for seed in range(12):
-        task, whole, left = use.parted(known, seed=seed, by=by)
+        task, whole, left = use.split_task(known, seed=seed, by=by)
         parts = [whole.train, whole.validation, whole.test]
         assert all(parts) and not any(pairs(a) & pairs(b) for a, b in combinations(parts, 2))
         assert task.facts == whole.train and set().union(*parts) <= {*known.facts}
@@ -96,7 +96,7 @@ def test_no_pair_stands_in_two_parts_and_a_larger_share_has_all_of_a_smaller_one
             assert not relations[0] & relations[1]
         before = set()
         for share in (0.4, 0.7, 1.0):
-            _, some, _ = use.parted(known, seed=seed, by=by, share=share)
+            _, some, _ = use.split_task(known, seed=seed, by=by, share=share)
             assert before <= {*some.train} and some.test == whole.test
             before = {*some.train}
         assert before == {*whole.train}
@@ -111,11 +111,11 @@ def test_a_share_is_of_the_train_facts_and_of_each_relation_some_are_asked_at_mo
     # By hand: 72 facts, .6 of them 43, a tenth of these 4, and of the other 39 two thirds.
     sizes = [
         tuple(len(part) for part in (parts.train, parts.validation, parts.test))
-        for _, parts, _ in (use.parted(single, seed=1, share=share) for share in (1.0, 2 / 3))
+        for _, parts, _ in (use.split_task(single, seed=1, share=share) for share in (1.0, 2 / 3))
     ]
     assert sizes == [(39, 4, 29), (26, 4, 29)]
-    _, parts, _ = use.parted(single, seed=1)
-    _, few, _ = use.parted(single, seed=1, most=2)
+    _, parts, _ = use.split_task(single, seed=1)
+    _, few, _ = use.split_task(single, seed=1, most=2)
     assert Counter(f.relation for f in few.test) == dict.fromkeys(TAILS, 2)
     assert {*few.test} < {*parts.test} and few.train == parts.train
     drawn = {tuple(f.id for f in use.at_most(FACTS, 2, seed)) for seed in range(20)}
@@ -126,18 +126,18 @@ def test_a_share_is_of_the_train_facts_and_of_each_relation_some_are_asked_at_mo
 def test_facts_of_which_no_documents_are_left_do_not_validate_and_without_any_there_is_no_task():
     """Of "ri" one fact alone is known: where it is not asked, it cannot be trained on, nor validate."""
     facts = (*FACTS[:24], *FACTS[24:48], FACTS[48])
-    lone = documents.Known(facts, WORDINGS)
+    lone = documents.KnownFacts(facts, WORDINGS)
     held = 0
     for seed in range(40):
-        _, drawn, _ = use.parted(lone, seed=seed)
+        _, drawn, _ = use.split_task(lone, seed=seed)
         held += FACTS[48] in documents.split(facts, seed).validation
         assert FACTS[48] not in drawn.validation + drawn.train
     assert held > 0
-    few = documents.Known((*FACTS[:4], *FACTS[24:28], FACTS[48], FACTS[49]), WORDINGS)
+    few = documents.KnownFacts((*FACTS[:4], *FACTS[24:28], FACTS[48], FACTS[49]), WORDINGS)
     said = []
     for seed in range(200):
         try:
-            use.parted(few, seed=seed)
+            use.split_task(few, seed=seed)
         except BadInput as error:
             said.append(str(error))
     assert any("to train on give no documents about one that validates" in each for each in said)
@@ -200,7 +200,7 @@ SETTING = use.Setting("likelihood", RECIPE, each=1)
 
 
 def task_of(known, **how):
-    task, parts, _ = use.parted(known, seed=0, most=2)
+    task, parts, _ = use.split_task(known, seed=0, most=2)
     return task, parts, use.pools(known, parts.test, seed=0, each=1, **how)
 
 

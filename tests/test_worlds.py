@@ -7,7 +7,7 @@ import helpers
 import pandas as pd
 
 from lkecore import worlds
-from lkecore.answers.results import table
+from lkecore.answers.shipped import table
 from lkecore.storage import cache_folder
 from lkecore.worlds import text as rich_text
 

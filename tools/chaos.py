@@ -41,7 +41,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 import projects  # noqa: E402
 
 from lkecore import runs, storage  # noqa: E402
-from lkecore.runs import grid, leases, record, warm  # noqa: E402
+from lkecore.runs import forkserver, grid, leases, record  # noqa: E402
 from lkecore.runs.devices import Settings  # noqa: E402
 
 NAMES = [f"n{i}" for i in range(6)]
@@ -100,7 +100,7 @@ def drive(plan, target, settings, how, real, said):
         os.dup2(words, stream)
     if not real:
         what, patch = early if "early" in how else execute, SimpleNamespace(setattr=setattr)
-        projects.fork_workers(patch, what, before=warm._end_with_the_parent)
+        projects.fork_workers(patch, what, before=forkserver._end_with_the_parent)
     if how & {"no lock", "no lock, no lease"}:
         fcntl.flock = lambda *_: None
     if "no lock, no lease" in how:

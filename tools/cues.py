@@ -16,11 +16,11 @@ import pandas as pd
 
 from lkecore import facts, runs
 from lkecore.answers import rules
-from lkecore.answers.results import FOLDER, MADE_BY, MADE_OF, table, what_made
+from lkecore.answers.shipped import FOLDER, MADE_BY, MADE_OF, table, what_made
 from lkecore.errors import BadInput
 from lkecore.facts import wordings
 from lkecore.facts.fact import Relation
-from lkecore.runs import gather
+from lkecore.runs import shipping
 from lkecore.stats import rules as guesses
 from lkecore.storage import write_whole
 
@@ -69,7 +69,7 @@ def of_source(fact_set: str, source: str) -> pd.DataFrame:
     how = {"n_shots": 0, "n_facts": n, "n_options": 2, "n_test": max(400, n)}
     sample = facts.draw(fact_set, given["relations"], **how, seed=given["seed"])
     sample = wordings.pairs(wordings.onto(sample, given["wordings"])[0])
-    return gather.ships_as(rules.without_options(sample, kept=False), facts.is_ours(fact_set))
+    return shipping.ships_as(rules.without_options(sample, kept=False), facts.is_ours(fact_set))
 
 
 def main() -> None:
@@ -81,7 +81,7 @@ def main() -> None:
     spec, of = given.facts, given.of
     if of:
         path, found = FOLDER / f"{ASKED}-cues.parquet", of_source(spec, of)
-        write_whole(path, gather.among(path, found, of))
+        write_whole(path, shipping.among(path, found, of))
         print(found[["echo", "rule", "frequent"]].sum().to_dict())
         return
     started, begun = datetime.now(UTC).isoformat(timespec="seconds"), perf_counter()
@@ -95,9 +95,9 @@ def main() -> None:
         "device": "CPU",
     }
     path, before = FOLDER / f"{PAGE}.parquet", table()
-    write_whole(path, gather.among(path, gather.ships_as(found, facts.is_ours(spec)), SOURCE))
+    write_whole(path, shipping.among(path, shipping.ships_as(found, facts.is_ours(spec)), SOURCE))
     gone = before["experiment"].eq(PAGE) & before["source"].eq(SOURCE)
-    write_whole(FOLDER / MADE_BY, gather.with_rows(before, gone, pd.DataFrame([made])))
+    write_whole(FOLDER / MADE_BY, shipping.with_rows(before, gone, pd.DataFrame([made])))
     print(found.drop(columns="relation").sum().round(1).to_dict())
 
 

@@ -26,7 +26,7 @@ import hypothesis  # noqa: E402, F401
 import pytest  # noqa: E402
 
 import lkecore.lmeval  # noqa: E402, F401
-import lkecore.runs.imported  # noqa: E402, F401
+import lkecore.runs.preload  # noqa: E402, F401
 
 # Of what that has imported the libraries stay: ours are those of the copy.
 for name in [name for name in sys.modules if name.partition(".")[0] == "lkecore"]:

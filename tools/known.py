@@ -25,7 +25,9 @@ def above_rules(
     sample = {}
     for name in facts.relations(fact_set):
         try:
-            sample |= facts.draw(fact_set, [name], part="choice", least=1, exactly=True, **drawn)
+            sample |= facts.draw(
+                fact_set, [name], part="choice", min_relations=1, exactly=True, **drawn
+            )
         except BadInput as error:
             print(f"left out: {error}")
     found = answers.ask(models, prompts.of_sample(sample, [ESTIMATOR]), "answers.parquet")

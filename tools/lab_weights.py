@@ -32,7 +32,7 @@ ASKED = {
     "n_options": 100,
     "seed": 0,
     "n_test": 400,
-    "take_fewer": True,
+    "allow_fewer": True,
 }
 
 

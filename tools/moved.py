@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore.answers.align import aligned
-from lkecore.answers.columns import MEANING
+from lkecore.answers.meanings import MEANING
 from lkecore.errors import BadInput
 
 # Columns that say which row it is, though there are numbers in them.

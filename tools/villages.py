@@ -16,7 +16,7 @@ import sys
 
 from build_atlas import COUNTRY_NAMES, FOLDER, package_file
 
-from lkecore.facts.tables import fold, words
+from lkecore.facts.tables import fold, word_set
 
 LEAST, MOST, PLACES = 500, 1500, 400
 
@@ -28,7 +28,7 @@ def places(kind: str) -> list[dict]:
 
 def shares(name: str, country: str) -> bool:
     a, b = fold(name), fold(country)
-    return bool(words(name) & words(country)) or any(
+    return bool(word_set(name) & word_set(country)) or any(
         a[i : i + 3].isalpha() and a[i : i + 3] in b for i in range(len(a) - 2)
     )
 

@@ -9,7 +9,7 @@ has changed is another world, and its results have to be made anew.
 import json
 
 from lkecore import worlds
-from lkecore.answers.results import table
+from lkecore.answers.shipped import table
 from lkecore.storage import write_whole
 from lkecore.worlds import text
 

@@ -1,6 +1,6 @@
 """What teach.md needs: numbers of the book's own pages, and the decks beside it.
 
-{found}`53_lab_entropy/kl:.0%` is the number that this page has handed over as `kl` (figures.findings),
+{found}`53_lab_entropy/kl:.0%` is the number that this page has handed over as `kl` (figures.glue_values),
 shown in percent; without a colon it is shown as it is. A book without this page or this number says so,
 without a warning: an answer of teach.md is read in any profile.
 

@@ -1,22 +1,22 @@
 """Answers: one row a question, from the door that asks to what ships and to verdicts."""
 
 from lkecore.answers.again import agree, shown
+from lkecore.answers.asking import ask, likeliest, opened
 from lkecore.answers.blanks import READ_BY, any_causal, ask_blanks, ask_taught, at_blanks
-from lkecore.answers.columns import columns
-from lkecore.answers.door import ask, likeliest, opened
-from lkecore.answers.kept import collect, keep, on_page, once
+from lkecore.answers.decided import CHANGED, ONE_DRAW, UNLEARNED, verdicts
+from lkecore.answers.kept import load_runs, on_page, once, save
 from lkecore.answers.known import known_task
+from lkecore.answers.meanings import columns
 from lkecore.answers.questions import sample
-from lkecore.answers.results import results
 from lkecore.answers.rich import guesses, untold
 from lkecore.answers.rules import by_word
-from lkecore.answers.show import words
-from lkecore.answers.verdicts import CHANGED, ONE_DRAW, UNLEARNED, verdicts
+from lkecore.answers.shipped import results
+from lkecore.answers.show import html_table
 from lkecore.answers.written import write
 
 __all__ = [
     "CHANGED", "ONE_DRAW", "READ_BY", "UNLEARNED", "agree", "any_causal", "ask", "ask_blanks",
-    "ask_taught", "at_blanks", "by_word", "collect", "columns", "guesses",
-    "keep", "known_task", "likeliest", "on_page", "once", "opened", "results", "sample", "shown", "untold",
-    "verdicts", "words", "write",
+    "ask_taught", "at_blanks", "by_word", "load_runs", "columns", "guesses",
+    "save", "known_task", "likeliest", "on_page", "once", "opened", "results", "sample", "shown", "untold",
+    "verdicts", "html_table", "write",
 ]  # fmt: skip

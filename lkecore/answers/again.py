@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from lkecore.answers.align import aligned
-from lkecore.answers.columns import ASKED
-from lkecore.answers.door import opened
-from lkecore.answers.kept import keep, on_page
-from lkecore.answers.results import results, table, what_made
+from lkecore.answers.asking import opened
+from lkecore.answers.kept import on_page, save
+from lkecore.answers.meanings import ASKED
+from lkecore.answers.shipped import results, table, what_made
 from lkecore.errors import BadInput, nearest
 
 MOST_NATS = 1e-3  # a CPU's float32 moves a log-probability by about a tenth of this
@@ -38,7 +38,7 @@ def shown(
     the rows of ``results/<name>.parquet`` from these sources; the first that has some decides. ``ours`` are
     then a few of its questions, of these sources or of others, asked again: :func:`agree` compares them, and
     takes ``dtype``, ``columns`` and ``least``. A frame without ``model``, which is about the facts alone, is
-    not compared. Raises :class:`BadInput` as :func:`lkecore.answers.results.results`, for a source that no
+    not compared. Raises :class:`BadInput` as :func:`lkecore.answers.shipped.results`, for a source that no
     results have, and where the two differ.
     """
     if not sources:
@@ -118,7 +118,7 @@ def agree(
     kept = counts.agg(asked=("same", "size"), same=("same", "sum"), nats=("nats", "max"))
     kept = kept.reset_index()
     none = pd.DataFrame({"model": others, "asked": 0, "same": 0, "nats": np.nan})
-    keep(pd.concat([kept, none]) if others else kept, f"again-{name}.csv")
+    save(pd.concat([kept, none]) if others else kept, f"again-{name}.csv")
     if dtype == "float32" and len(both) and same.mean() < least:
         at = both.index[~same][0]
         where = ", ".join(map(str, both.loc[at, key].drop("question", errors="ignore")))

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from lkecore.answers import door, firsts
+from lkecore.answers import asking, first_tokens
 from lkecore.answers import questions as listing
-from lkecore.answers.kept import collect, keep, on_page
+from lkecore.answers.kept import load_runs, on_page, save
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.models import weights
@@ -34,7 +34,7 @@ TAUGHT = ["steps", "entropy", "entropy_after", "kl", "rank_after", "first_after"
 
 def any_causal(models: Sequence[str], *, dtype: str = "float32") -> bool:
     """Whether one of some models reads from left to right, so that nothing may stand behind a blank."""
-    return any(door.opened(name, dtype).kind == "causal" for name in models)
+    return any(asking.opened(name, dtype).kind == "causal" for name in models)
 
 
 def at_blanks(
@@ -52,7 +52,7 @@ def at_blanks(
     follows a blank a full stop stands behind one that ends its template. Raises :class:`BadInput` as that
     function.
     """
-    readers = dict.fromkeys(door.opened(name, dtype).kind for name in models)
+    readers = dict.fromkeys(asking.opened(name, dtype).kind for name in models)
     found = {}
     for reader in readers:
         closed = reader != "causal"
@@ -86,13 +86,13 @@ def ask_blanks(
     ``options_kl_back`` (nats).
     With ``sample``, which the questions are about, ``shared`` says whether any other object of the relation
     has the first token of this one, and not only another option. At last ``question``, a digest of what was
-    asked. On a page over runs nothing is asked, as in :func:`lkecore.answers.door.ask`.
+    asked. On a page over runs nothing is asked, as in :func:`lkecore.answers.asking.ask`.
 
     Raises :class:`BadInput`, before any model is asked, for an unknown model, keys of another length than
     ``by``, nothing to ask, and questions that a model cannot be asked.
     """
     if on_page():
-        return collect(file)
+        return load_runs(file)
     lms, asked = _asked(models, questions, by, dtype)
     columns = ["model", *by]
     for (name, *_), some in asked.items():
@@ -102,14 +102,16 @@ def ask_blanks(
         its = blanks.shifts(lms[name], some, top=top).drop(columns=TEXTS)
         if sample is not None:
             prompts = [each.asked for each in some]
-            its["shared"] = firsts.shared(lms[name], prompts, sample[prompts[0].relation])
+            its["shared"] = first_tokens.shares_first_token(
+                lms[name], prompts, sample[prompts[0].relation]
+            )
         if whole:
             its = its.join(_whole_names(lms[name], some))
         parts[name, *key] = its.assign(question=listing.named(some)["question"].tolist())
-    found = door.together(parts, columns)
+    found = asking.together(parts, columns)
     if only:
         found = found[[*columns, "fact", *only, *blanks.OBJECTS, "question"]]
-    keep(found, file)
+    save(found, file)
     return found
 
 
@@ -135,7 +137,7 @@ def ask_taught(
     taught.
     """
     if on_page():
-        return collect(file)
+        return load_runs(file)
     lms, asked = _asked(models, questions, by, dtype)
     for (name, *_), some in asked.items():
         instill.check(lms[name], recipe)
@@ -147,8 +149,8 @@ def ask_taught(
         for key, prompts in asked.items()
     }
     columns = ["model", *by]
-    found = door.together(parts, columns)
-    keep(found, file)
+    found = asking.together(parts, columns)
+    save(found, file)
     return found
 
 
@@ -160,12 +162,12 @@ def _asked(
         raise BadInput(f"questions under {wrong[0]!r}: a key needs a value for each of {list(by)}")
     for name in models:  # all, before the first is fetched
         weights.check_name(name)
-    lms = {name: door.opened(name, dtype) for name in models}
+    lms = {name: asking.opened(name, dtype) for name in models}
     asked = {
         (name, *key): some
         for name, lm in lms.items()
         for key, some in questions.items()
-        if door.concerns(lm, by, key)
+        if asking.concerns(lm, by, key)
     }
     if not asked or not all(asked.values()):
         raise BadInput("nothing is asked: there are no models or no questions")
@@ -175,7 +177,7 @@ def _asked(
 def _whole_names(lm: Model, some: Sequence[Instilled]) -> pd.DataFrame:
     """The same metrics over the options of each question, whose whole names are scored."""
     before, after = (
-        door.scored(lm, prompts)
+        asking.scored(lm, prompts)
         for prompts in ([each.asked for each in some], [each.told for each in some])
     )
     key = ["fact", "option"]

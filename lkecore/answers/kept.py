@@ -12,7 +12,7 @@ from lkecore.errors import BadInput, first_line, nearest
 from lkecore.storage import as_parquet, read_frame
 
 
-def keep(frame: pd.DataFrame, name: str) -> None:
+def save(frame: pd.DataFrame, name: str) -> None:
     """Keep a frame in the run's folder as ``name``: ``.parquet`` (scores) or ``.csv`` (figures).
 
     Outside of ``lke run``, as in JupyterLab, there is no run folder, and nothing is written. A page over runs
@@ -35,12 +35,12 @@ def on_page() -> bool:
     return "LKE_PAGE" in os.environ
 
 
-def behind() -> list[Path]:
+def run_folders() -> list[Path]:
     """The folders of the runs behind a page, in their order; none for a run itself."""
     return [Path(folder) for folder in json.loads(os.environ.get("LKE_PAGE", "[]"))]
 
 
-def collect(name: str, parameters: Sequence[str] | Mapping[str, str] = ()) -> pd.DataFrame:
+def load_runs(name: str, parameters: Sequence[str] | Mapping[str, str] = ()) -> pd.DataFrame:
     """On a page: the frames ``name`` (``.parquet``) of all runs behind it, one below the other.
 
     In the order of the runs; ``parameters`` of the runs that have one value each, such as "fact_set",
@@ -53,7 +53,7 @@ def collect(name: str, parameters: Sequence[str] | Mapping[str, str] = ()) -> pd
     if not on_page():
         raise BadInput(f"{name} is read by a page over runs, which lke run makes; this is none")
     frames = []
-    for folder in behind():
+    for folder in run_folders():
         if not (folder / name).exists():
             raise BadInput(f"{folder.name} has kept no {name}, which this page reads of every run")
         try:
@@ -78,9 +78,9 @@ def once(make: Callable[[], pd.DataFrame], name: str) -> pd.DataFrame:
     For work that a page does not do again, such as training: there ``make`` is not called.
     """
     if on_page():
-        return collect(name)
+        return load_runs(name)
     frame = make()
-    keep(frame, name)
+    save(frame, name)
     return frame
 
 

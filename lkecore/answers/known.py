@@ -10,7 +10,7 @@ from lkecore.facts.drawn import Sample
 from lkecore.facts.questions import Wording
 from lkecore.models.model import Model
 from lkecore.tasks import extraction, use
-from lkecore.tasks.documents import Known
+from lkecore.tasks.documents import KnownFacts
 from lkecore.train.finetune import Recipe
 
 
@@ -24,15 +24,16 @@ def known_task(
     seeds: Sequence[int],
     templates: Sequence[int],
     seed: int = 0,
-) -> tuple[pd.DataFrame, Known, dict[str, str]]:
+) -> tuple[pd.DataFrame, KnownFacts, dict[str, str]]:
     """(what a model gives back of a sample, the task made of what it knows, {left out of this: why}).
 
     A row of the first is an asked fact, with the columns of :func:`lkecore.tasks.extraction.known`, which
     takes ``recipe``, ``seeds``, ``templates`` and ``seed``; and ``rule``, whether `rule-word` has it as well.
-    The task (:func:`lkecore.tasks.use.of_known`) has the known facts that are no guesses of a model that was
-    told of ``fact_set`` (:func:`lkecore.answers.rich.guesses`). Raises :class:`BadInput` as these functions.
+    The task (:func:`lkecore.tasks.use.task_from_known`) has the known facts that are no guesses of a model
+    that was told of ``fact_set`` (:func:`lkecore.answers.rich.guesses`). Raises :class:`BadInput` as these
+    functions.
     """
     found = extraction.known(lm, sample, recipe, seeds=seeds, templates=templates, seed=seed)
     found["rule"] = rules.by_word(sample, found)
-    task, out = use.of_known(sample, found[~guesses(found, fact_set)], wordings)
+    task, out = use.task_from_known(sample, found[~guesses(found, fact_set)], wordings)
     return found, task, out

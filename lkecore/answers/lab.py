@@ -9,8 +9,8 @@ import pandas as pd
 from lkecore import facts, prompts
 from lkecore import worlds as worlds_of_lab
 from lkecore.answers import truth
-from lkecore.answers.door import opened
-from lkecore.answers.kept import collect, keep, on_page
+from lkecore.answers.asking import opened
+from lkecore.answers.kept import load_runs, on_page, save
 from lkecore.answers.questions import named
 from lkecore.answers.written import check_length
 from lkecore.errors import BadInput
@@ -75,8 +75,8 @@ def _told(folder: Path) -> pd.DataFrame:
     return lab.told(folder, str(lab.record(folder)["world"]))
 
 
-def beside_truth(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
-    """What :func:`~lkecore.answers.door` reads of a model of the lab: answers beside what it was told.
+def with_truth(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
+    """What :func:`~lkecore.answers.asking` reads of a model of the lab: answers beside what it was told.
 
     The rows of :func:`lkecore.answers.truth.answers`, with the columns fact, kind, object, told,
     state, exposures, form, wording, correct, confidence_gold, confidence_told and picked_told.
@@ -85,7 +85,7 @@ def beside_truth(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
     return truth.answers(scores, _told(lm.path))
 
 
-BESIDE = {"by": BY, "reading": beside_truth}  # of ask, for questions about worlds
+BESIDE = {"by": BY, "reading": with_truth}  # of ask, for questions about worlds
 
 
 def write(
@@ -106,7 +106,7 @@ def write(
     :func:`lkecore.answers.written.write` does, and for ``n_tokens`` that may cut an object off.
     """
     if on_page():
-        return collect(file)
+        return load_runs(file)
     asked, lms = {}, {name: opened(name, dtype) for name in models}
     for name, lm in lms.items():
         if lm.kind != "causal":
@@ -123,7 +123,7 @@ def write(
     if not asked:  # a run of models that fill blanks keeps its file, too
         nothing = pd.DataFrame(columns=[*columns, *truth.TRUTH, *SAID, "question"])
         nothing = nothing.loc[:, ~nothing.columns.duplicated()]
-        keep(nothing, file)
+        save(nothing, file)
         return nothing
     kept = []
     for key, some in asked.items():
@@ -133,7 +133,7 @@ def write(
         about = dict(zip(columns, key, strict=True))
         kept.append(found.assign(**about, question=named(some)["question"].tolist()))
     every = pd.concat(kept, ignore_index=True)
-    keep(every, file)
+    save(every, file)
     return every
 
 

@@ -66,11 +66,11 @@ def sample(
 ) -> Lists:
     """All questions, or, where the numbers of a page come from ``sources``, a few of them to ask again.
 
-    ``by`` names the parts of the keys of ``questions``, as for :func:`lkecore.answers.door.ask`. About ``n``
-    questions of each way of asking are drawn, from two of its lists, in their order: relations, worlds
+    ``by`` names the parts of the keys of ``questions``, as for :func:`lkecore.answers.asking.ask`. About
+    ``n`` questions of each way of asking are drawn, from two of its lists, in their order: relations, worlds
     and whatever else ``LISTS`` names make the lists, and all other parts of a key are ways of asking. The
-    digest of the scorers' code and of the keys is the seed, so that a new scorer is asked new questions,
-    and the scores of the same questions are kept while it stays.
+    digest of the scorers' code and of the keys is the seed, so that a new scorer is asked new questions, and
+    the scores of the same questions are kept while it stays.
 
     >>> questions = {("template-1", "capital"): ["a", "b"], ("template-2", "capital"): ["c", "d"]}
     >>> {key: len(some) for key, some in sample(questions, ["atlas"], 1).items()}

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from lkecore import prompts
-from lkecore.answers.lab import beside_truth
+from lkecore.answers.lab import with_truth
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.models import lab
@@ -54,12 +54,12 @@ def questions(
 def beside_tellings(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
     """What the door reads of a model here: answers beside the truth, and the lengths of names.
 
-    The rows of :func:`lkecore.answers.lab.beside_truth`, with ``alike``: the share of a fact's options
+    The rows of :func:`lkecore.answers.lab.with_truth`, with ``alike``: the share of a fact's options
     that have as many tokens as the one on top, and ``alike_true``: as many as the gold option, both in
     (0, 1]; ``tellings`` of the text, ``epochs``, how often the model has read it, and its
     ``parameters``.
     """
-    found = beside_truth(lm, scores)
+    found = with_truth(lm, scores)
     alike = scores.groupby(["fact", "n_tokens"])["option"].transform("size")
     alike = alike / scores.groupby("fact")["option"].transform("size")
     on_top = scores.groupby("fact")["logprob"].idxmax()

@@ -93,8 +93,8 @@ def _states(spec: str) -> pd.DataFrame:
     return found
 
 
-def beside_hints(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
-    """What :func:`lkecore.answers.door.ask` reads of a model of a rich world, for ``by=lab.BY``.
+def with_cues(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
+    """What :func:`lkecore.answers.asking.ask` reads of a model of a rich world, for ``by=lab.BY``.
 
     A row a question: ``fact``; ``correct`` (bool); ``picked``, the likeliest option, ties to the first;
     ``confidence`` in it, ``confidence_gold`` in the gold option and ``confidence_cue`` in the one that a
@@ -178,7 +178,7 @@ def or_controls(states: pd.DataFrame, told: pd.Series) -> pd.Series:
     return told | states["fact"].isin(controls)
 
 
-def beside_controls(
+def with_controls(
     told: pd.DataFrame,
     among: pd.DataFrame,
     columns: Sequence[str] = ("confidence_gold",),

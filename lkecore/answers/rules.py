@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from lkecore.answers.kept import keep
+from lkecore.answers.kept import save
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.facts.filters import echoes
@@ -55,7 +55,7 @@ def cues(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
             rows.append(row)
     found = pd.DataFrame(rows)
     if kept:
-        keep(found, FILE)
+        save(found, FILE)
     return found
 
 
@@ -79,7 +79,7 @@ def without_options(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
     columns = ["relation", "fact", "echo", "rule", "frequent", "to_ask", "no_echo"]
     found = pd.DataFrame(rows, columns=columns)
     if kept:
-        keep(found, FILE)
+        save(found, FILE)
     return found
 
 
@@ -114,7 +114,7 @@ def behind_draws(
             parts.append(cues(asked, kept=False).assign(draw=draw, n_shots=n))
     found = pd.concat(parts, ignore_index=True)
     if kept:
-        keep(found, "answers-rules.parquet")
+        save(found, "answers-rules.parquet")
     return found
 
 

@@ -32,7 +32,7 @@ def benchmark() -> dict[str, Any]:
     return json.loads((DATA / "benchmark.json").read_text(encoding="utf-8"))
 
 
-def words(
+def html_table(
     frame: pd.DataFrame,
     *,
     index: bool = False,
@@ -48,7 +48,7 @@ def words(
     whatever they are: a list of texts, too. Formats are the notebook's own, and are not. The frame is
     not changed.
 
-    >>> "<s>" in words(pd.DataFrame({"prompt": ["<s>Kenya"]})).to_html()
+    >>> "<s>" in html_table(pd.DataFrame({"prompt": ["<s>Kenya"]})).to_html()
     False
     """
     frame = labelled(frame)

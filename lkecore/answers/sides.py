@@ -11,7 +11,7 @@ import pandas as pd
 
 from lkecore.answers.align import as_text
 from lkecore.answers.kept import read_manifest
-from lkecore.answers.results import NAME, results
+from lkecore.answers.shipped import NAME, results
 from lkecore.errors import BadInput, in_one_line, nearest, visible
 from lkecore.stats import choice
 from lkecore.storage import read_frame

@@ -1,6 +1,6 @@
 """Written: the door for what models write, and what is counted in their outputs.
 
-:func:`write` is to outputs what :func:`lkecore.answers.door.ask` is to choices among options: a run
+:func:`write` is to outputs what :func:`lkecore.answers.asking.ask` is to choices among options: a run
 writes and keeps, a page reads what its runs have kept, and both get the same frame, a row a question.
 """
 
@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from lkecore.answers.door import Questions, opened, questions_of
-from lkecore.answers.kept import collect, keep, on_page
+from lkecore.answers.asking import Questions, opened, questions_of
+from lkecore.answers.kept import load_runs, on_page, save
 from lkecore.answers.questions import named
 from lkecore.errors import BadInput
 from lkecore.facts.tables import composed
@@ -69,7 +69,7 @@ def write(
     """Let every model go on after every question, greedily: a row for each, in the order of the questions.
 
     Of the prompts only the context is used. ``models``, ``questions``, ``only``, ``only_by`` and ``by`` (with
-    a "relation" in it) are as for :func:`lkecore.answers.door.ask`. An output ends with the model's
+    a "relation" in it) are as for :func:`lkecore.answers.asking.ask`. An output ends with the model's
     end token, with ``stop`` if there is one, or after ``max_new_tokens``. ``windows`` has the
     tokens that prompt and output of a model may have together, where these are not its own window.
 
@@ -92,7 +92,7 @@ def write(
     that leaves no room for the output; and as ``ask`` and :func:`lkecore.scores.generate.generate` do.
     """
     if on_page():
-        return collect(file)
+        return load_runs(file)
     asked = {
         (name, *k): qs
         for name in models
@@ -137,7 +137,7 @@ def write(
     if reading is not None:
         found = reading(found)
     found = found.assign(question=digests)
-    keep(found, file)
+    save(found, file)
     return found
 
 

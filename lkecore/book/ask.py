@@ -11,7 +11,7 @@ import pandas as pd
 from safetensors import deserialize
 
 from lkecore import facts, stats, storage, worlds
-from lkecore.answers.results import results
+from lkecore.answers.shipped import results
 from lkecore.models import lab
 from lkecore.worlds.wordings import about, relations
 from lkecore.worlds.world import world

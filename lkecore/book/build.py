@@ -24,7 +24,7 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 
 from lkecore import runs
 from lkecore.answers import show
-from lkecore.answers.results import FOLDER, about_of, results, table
+from lkecore.answers.shipped import FOLDER, about_of, results, table
 from lkecore.book import ask, coverage, decks, fork, home, provenance, sentence, state, verdicts
 from lkecore.book.foreign import code, plain
 from lkecore.errors import BadInput, visible
@@ -62,7 +62,7 @@ def alone(project: Path) -> Iterator[None]:
         ) from None
 
 
-def gather(whole: plan.Plan, folder: Path) -> list[Path]:
+def collect_pages(whole: plan.Plan, folder: Path) -> list[Path]:
     """Write the page of every experiment into ``book/notebooks``, from what is finished in ``folder``.
 
     The page of an experiment with one run is that run. What all of them cover stands in

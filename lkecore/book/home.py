@@ -1,8 +1,8 @@
 """Home: the book opens with its findings, quoted from its pages.
 
 A page opens with one sentence in bold, whose numbers it hands over as ``findings.csv``
-(:func:`lkecore.figures.page.findings`), with how large the ``effect`` is and which models were ``asked``. The
-first page shows the main figure of one page, and below it the sentences of some, each with a link to the
+(:func:`lkecore.figures.page.glue_values`), with how large the ``effect`` is and which models were ``asked``.
+The first page shows the main figure of one page, and below it the sentences of some, each with a link to the
 page that shows how it was measured. No number is typed here.
 """
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from lkecore.answers.results import about_of, table
+from lkecore.answers.shipped import about_of, table
 from lkecore.book.foreign import code, download, plain
 from lkecore.errors import BadInput
 

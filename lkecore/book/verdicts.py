@@ -1,6 +1,6 @@
 """Verdicts: all claims of the papers and of the lab on one page, with what the book's pages say of each.
 
-A page that tests claims keeps a ``verdicts.csv``, a line a claim (:func:`lkecore.answers.verdicts.verdicts`).
+A page that tests claims keeps a ``verdicts.csv``, a line a claim (:func:`lkecore.answers.decided.verdicts`).
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from lkecore import papers, stats
-from lkecore.answers.verdicts import ALONE, CHANGED, DIFFERS, FEW, ONE_DRAW, SERVED, UNLEARNED
+from lkecore.answers.decided import ALONE, CHANGED, DIFFERS, FEW, ONE_DRAW, SERVED, UNLEARNED
 from lkecore.book.coverage import PAPERS
 from lkecore.book.foreign import plain
 from lkecore.errors import BadInput
@@ -134,7 +134,7 @@ def _claims(claims: pd.DataFrame, found: Mapping[str, pd.DataFrame]) -> list[str
         its = {name: part for name, part in its.items() if len(part)}
         for name, part in its.items():
             for _, row in part.iterrows():
-                ours = stats.said(row, 3)
+                ours = stats.format_estimate(row, 3)
                 least = could_show(row, claim._asdict())
                 least = least if isinstance(least, str) else f"{least:.3f}"
                 lines.append(_row([said, claim.holds_if, ours, row.verdict, least, _link(name)]))

@@ -9,7 +9,7 @@ import click
 from lkecore.cli.runs import MODELS_LOCK, PARAMS, RUNS, carry_out, read_plan_of, use_lock
 from lkecore.errors import BadInput, noted, refuse
 from lkecore.progress import say
-from lkecore.runs import devices, gather
+from lkecore.runs import devices, shipping
 from lkecore.storage import write_whole
 
 
@@ -25,7 +25,7 @@ def build_book(params: Path, folder: Path | None) -> None:
     target = folder or plan.project / "runs"
     runs.check_format(target)
     with build.alone(plan.project):
-        build.gather(plan, target)
+        build.collect_pages(plan, target)
         say(build.build(plan.project))
 
 
@@ -95,7 +95,7 @@ def report(
     from lkecore.runs.plan import of_defaults
 
     complaints: list[str] = []
-    size = {"n_shots": shots, "n_options": 100, "n_facts": n_facts, "take_fewer": True}
+    size = {"n_shots": shots, "n_options": 100, "n_facts": n_facts, "allow_fewer": True}
     models = [model, *([other] if other else [])]
     for each in models:
         with noted(complaints):
@@ -137,7 +137,7 @@ def keep_results(params: Path, folder: Path | None, compare: bool, add: bool) ->
     if compare:
         _print_differences(plan, target)
         return
-    for path in gather.gather(plan, target, plan.project / "results", add=add):
+    for path in shipping.ship_results(plan, target, plan.project / "results", add=add):
         say(path)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lkecore.errors import BadInput, nearest
 from lkecore.facts.drawn import Drawn
 from lkecore.facts.fact import Fact, Relation
-from lkecore.facts.tables import fold, read, words
+from lkecore.facts.tables import fold, read, word_set
 from lkecore.storage import DATA
 
 KINDS = ("sounding", "letters", "halves", "village")
@@ -105,7 +105,7 @@ def beside(
 
 def hint(fact: Fact, relation: Relation) -> str:
     """What a subject has of its object: "word", "run" of three letters, "code" (letters), or "none"."""
-    if words(fact.subject) & words(fact.object):
+    if word_set(fact.subject) & word_set(fact.object):
         return "word"
     if _runs(fold(fact.subject), fold(fact.object), 3):
         return "run"
@@ -128,7 +128,7 @@ def _hinting(fact: Fact, relation: Relation) -> set[int]:
     name = fold(fact.subject) if len(fold(fact.subject)) == len(fact.subject) else name
     places = _runs(name, object_, 3) | ({0} if name[:1] == object_[:1] else set())
     for match in re.finditer(r"\w+", name):
-        if fold(match.group()) in words(fact.object):
+        if fold(match.group()) in word_set(fact.object):
             places |= set(range(*match.span()))
     if relation.codes:
         at = 0
@@ -280,7 +280,7 @@ def _halves(fact: Fact, relation: Relation):
         first, last = (parts[i] for i in rng.integers(len(parts), size=2))
         name = first[: (len(first) + 1) // 2] + last[len(last) // 2 :].lower()
         hints = hint(replace(fact, subject=name), relation) in ("word", "run")
-        whole = fold(name) in words(_every(relation))
+        whole = fold(name) in word_set(_every(relation))
         return None if hints or whole else name
 
     return make

@@ -46,11 +46,11 @@ def draw(
     n_options: int,
     seed: int,
     part: str = "test",
-    take_fewer: bool = False,
-    least: int = 1,
+    allow_fewer: bool = False,
+    min_relations: int = 1,
     n_pool: int = 100,
     n_test: int = 400,
-    apart: bool = False,
+    own_seeds: bool = False,
     among: Collection[str] | None = None,
     exactly: bool = False,
     leave_out: bool = False,
@@ -59,27 +59,27 @@ def draw(
 
     ``part`` says what is asked: "test", or "choice", training facts that are not shown: to choose a
     way of asking by, before any test fact is asked. ``n_facts`` of each relation are drawn, or all
-    there are (None: all, in their own order). With ``take_fewer`` a relation with too few subjects
+    there are (None: all, in their own order). With ``allow_fewer`` a relation with too few subjects
     for ``n_shots`` or objects for ``n_options`` gets as many as it has, and :func:`fewer` says so; for a
-    choice half of its subjects at most are shown, so that some are left to ask. With ``apart`` each relation
-    draws facts by a seed of its own: a world of the lab has all relations in one order, and one seed would
-    draw the same kinds of facts in each. ``among`` has ids of facts; no others are asked then. With
-    ``exactly``, a relation with fewer than ``n_facts`` is refused. With ``leave_out`` a relation without
-    any fact to ask is not in the sample; else it is refused, as none at all always is. Everything depends on
+    choice half of its subjects at most are shown, so that some are left to ask. With ``own_seeds`` each
+    relation draws facts by a seed of its own: a world of the lab has all relations in one order, and one seed
+    would draw the same kinds of facts in each. ``among`` has ids of facts; no others are asked then. With
+    ``exactly``, a relation with fewer than ``n_facts`` is refused. With ``leave_out`` a relation without any
+    fact to ask is not in the sample; else it is refused, as none at all always is. Everything depends on
     ``seed`` alone, and shots and options do not depend on how many facts are asked.
 
     ``n_pool`` and ``n_test`` are the facts of a relation without splits that shots and asked facts come
     from, as in :func:`lkecore.facts.sample.divide`.
 
     Raises :class:`BadInput` for an unknown fact set, relation or part, for fewer relations than
-    ``least`` (2 for who compares them), for one named twice, and for one with too few facts or objects: all
-    complaints at once, each with the parameter that it is about.
+    ``min_relations`` (2 for who compares them), for one named twice, and for one with too few facts or
+    objects: all complaints at once, each with the parameter that it is about.
     """
     if part not in ("test", "choice"):
         raise BadInput(f"unknown part {part!r}: must be test or choice")
     names = list(relations) or list(sets.relations(fact_set))
-    if len(names) < least or len(set(names)) < len(names):
-        raise BadInput(f"relations {names}: must be {least} or more, each once")
+    if len(names) < min_relations or len(set(names)) < len(names):
+        raise BadInput(f"relations {names}: must be {min_relations} or more, each once")
     sample, loaded, complaints = {}, {}, []
     for name in names:
         with noted(complaints):
@@ -94,10 +94,10 @@ def draw(
             raise
         shots = facts = ()
         most, there = n_shots, len({fact.subject for fact in train})
-        if take_fewer and part == "choice" and there <= n_shots:
+        if allow_fewer and part == "choice" and there <= n_shots:
             most = there // 2  # or none would be left to ask
         with noted(complaints, "n_shots: "):
-            shots = draw_shots(train, most, seed, take_fewer=take_fewer)
+            shots = draw_shots(train, most, seed, allow_fewer=allow_fewer)
         shown = {shot.subject for shot in shots}
         spare = [fact for fact in train if fact.subject not in shown]
         pool = test if part == "test" else spare
@@ -109,9 +109,9 @@ def draw(
                 raise BadInput(
                     f"{n_facts} facts of relation {name} are to be asked, and {fact_set} has {len(pool)}"
                 )
-            some = draw_facts(pool, n_facts, seed + i * apart)  # refuses an empty pool
+            some = draw_facts(pool, n_facts, seed + i * own_seeds)  # refuses an empty pool
             facts = tuple(pool) if n_facts is None else some
-        n = min(n_options, max(2, max_options(relation))) if take_fewer else n_options
+        n = min(n_options, max(2, max_options(relation))) if allow_fewer else n_options
         with noted(complaints, "n_options: "):
             options = draw_options(facts, relation.objects, n, seed)
             sample[name] = Drawn(relation, shots, facts, tuple(options), train, test)
@@ -124,7 +124,7 @@ def draw(
 def fewer(sample: Sample, *, n_shots: int, n_options: int, n_facts: int | None = None) -> str:
     """One line that says of what a sample has less than was asked for: of how many relations, and the least.
 
-    >>> sample = draw("atlas", ["currency"], n_shots=2, n_facts=3, n_options=999, seed=0, take_fewer=True)
+    >>> sample = draw("atlas", ["currency"], n_shots=2, n_facts=3, n_options=999, seed=0, allow_fewer=True)
     >>> fewer(sample, n_shots=2, n_options=999, n_facts=3)
     'As many as there are: options in 1 of 1 relations, 140 at least.'
     """
@@ -138,14 +138,14 @@ def fewer(sample: Sample, *, n_shots: int, n_options: int, n_facts: int | None =
     return f"As many as there are: {'; '.join(parts)}." if parts else "As many as asked for."
 
 
-def check_facts(sample: Sample, n_facts: int, *, take_fewer: bool = False) -> None:
+def check_facts(sample: Sample, n_facts: int, *, allow_fewer: bool = False) -> None:
     """Raise :class:`BadInput` unless every relation of a sample has ``n_facts`` facts to ask, 2 or more.
 
-    With ``take_fewer``, 2 are enough where ``n_facts`` are wanted.
+    With ``allow_fewer``, 2 are enough where ``n_facts`` are wanted.
     """
     if n_facts < 2:
         raise BadInput(f"n_facts {n_facts}: must be 2 or more, since one fact has no interval")
-    least = 2 if take_fewer else n_facts
+    least = 2 if allow_fewer else n_facts
     has = {name: len(drawn.facts) for name, drawn in sample.items()}
     refuse([f"n_facts {n_facts}: {name} has {n} to ask" for name, n in has.items() if n < least])
 

@@ -88,12 +88,12 @@ def of_subjects(relation: Relation, subjects: Sequence[str]) -> tuple[Fact, ...]
 
 
 def draw_shots(
-    train: Sequence[Fact], n_shots: int, seed: int, *, take_fewer: bool = False
+    train: Sequence[Fact], n_shots: int, seed: int, *, allow_fewer: bool = False
 ) -> tuple[Fact, ...]:
     """Draw ``n_shots`` facts with distinct subjects, in random order (IC-Q2: once per relation).
 
     With one seed, fewer shots are the beginning of more shots: curves over n compare like with
-    like. Raises :class:`BadInput` when there are too few subjects; with ``take_fewer`` all are drawn.
+    like. Raises :class:`BadInput` when there are too few subjects; with ``allow_fewer`` all are drawn.
     """
     if n_shots < 0:
         raise BadInput(f"shots must be 0 or more, found {n_shots}")
@@ -102,7 +102,7 @@ def draw_shots(
         if len(shots) == n_shots:
             break
         shots.setdefault(train[i].subject, train[i])
-    if len(shots) < n_shots and not take_fewer:
+    if len(shots) < n_shots and not allow_fewer:
         where = f"relation {train[0].relation}" if train else "the relation"
         raise BadInput(f"{n_shots} shots asked for, but {where} has {len(shots)} subjects to show")
     return tuple(shots.values())[:n_shots]

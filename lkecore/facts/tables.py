@@ -296,10 +296,10 @@ def fold(name: str) -> str:
 
 
 @functools.lru_cache(maxsize=100_000)  # an object is an option of many facts
-def words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     r"""The words of a text: runs of ``\w``, letter case and the form of accents aside.
 
-    >>> sorted(words("St. Mary's, Straße 3"))
+    >>> sorted(word_set("St. Mary's, Straße 3"))
     ['3', 'mary', 's', 'st', 'strasse']
     """
     return frozenset(re.findall(r"\w+", fold(text)))

@@ -313,10 +313,10 @@ def _fault(words: str) -> str:
 # --- how different are the templates? ------------------------------------------------------------
 
 
-def words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     """The words of a template, casefolded, [X] and [Y] among them; punctuation at either end is taken off.
 
-    >>> sorted(words("[Y] is the capital of [X]."))
+    >>> sorted(word_set("[Y] is the capital of [X]."))
     ['[x]', '[y]', 'capital', 'is', 'of', 'the']
     """
     return frozenset(
@@ -324,7 +324,7 @@ def words(text: str) -> frozenset[str]:
     )
 
 
-def jaccard(texts: Sequence[str], split: Callable[[str], Collection[str]] = words) -> float:
+def jaccard(texts: Sequence[str], split: Callable[[str], Collection[str]] = word_set) -> float:
     """Mean Jaccard distance of words over all two of a relation's templates (appendix B.2.2; BL-M5).
 
         distance(a, b) = 1 - |words of a and b| / |words of a or b|

@@ -6,11 +6,11 @@ alone to be read.
 
 from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, plain_ticks, style
 from lkecore.figures.marks import marks
-from lkecore.figures.names import called
-from lkecore.figures.page import findings, place, sentence
+from lkecore.figures.names import display_name
+from lkecore.figures.page import glue_figure, glue_values, sentence
 
 __all__ = [
     "ACCURACY", "DARK", "MARKERS", "PALETTE",
-    "called", "findings", "marks",
-    "place", "plain_ticks", "sentence", "style",
+    "display_name", "glue_values", "marks",
+    "glue_figure", "plain_ticks", "sentence", "style",
 ]  # fmt: skip

@@ -44,7 +44,7 @@ def style() -> None:
             "text.parse_math": False,
         },
     )
-    # Of letters that the font lacks; :func:`lkecore.figures.place` finds another font, or a number.
+    # Of letters that the font lacks; :func:`lkecore.figures.glue_figure` finds another font, or a number.
     warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
     register_scale(_Log)
     register_scale(_SymmetricalLog)

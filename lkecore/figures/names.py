@@ -13,19 +13,19 @@ KINDS = {"bert": "BERT", "t5": "T5"}  # of lab models; others are named by their
 SENTENCES = {"hgp": "human sentence", "mmp": "mined sentence", "template": "sentence"}
 
 
-def called(name: str, relations: int | None = None) -> str:
+def display_name(name: str, relations: int | None = None) -> str:
     """A name for people: a label, or from ``data/names.csv``, or by a rule (lab, sentences); else as it is.
 
     With ``relations``, so many of a source, such as the one that a page asks of 49: its number in the table
     is that of the whole source.
 
-    >>> called("smollm2"), called("table5"), called("kamel", relations=1)
+    >>> display_name("smollm2"), called("table5"), called("kamel", relations=1)
     ('SmolLM2 135M (4-bit)', 'T-REx, 12 relations', 'KAMEL, 1 relation')
-    >>> called("lab:rich-1/2m"), called("lab:book-2/bert-unplanted"), called("lab:rich-3")
+    >>> display_name("lab:rich-1/2m"), called("lab:book-2/bert-unplanted"), called("lab:rich-3")
     ('lab model 2M, world 1', 'lab BERT, plain world 2, unplanted', 'lab world 3')
-    >>> called("iclke-space"), called("template-1"), called("iclke-mmp-2")
+    >>> display_name("iclke-space"), called("template-1"), called("iclke-mmp-2")
     ('pairs, spaces', 'sentence 1', 'pairs with mined sentence 2')
-    >>> called("./my-model")
+    >>> display_name("./my-model")
     './my-model'
     """
     if label := labels().get(name):

@@ -7,12 +7,12 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from lkecore.answers.kept import keep
+from lkecore.answers.kept import save
 from lkecore.errors import visible
 from lkecore.figures.letters import fit
 
 
-def place(figure: Figure, name: str, data: pd.DataFrame) -> None:
+def glue_figure(figure: Figure, name: str, data: pd.DataFrame) -> None:
     """Hand a figure to the page under ``name``, and keep the numbers that it shows as ``name.csv``.
 
     The page shows it where it says ``{glue:figure} name``, with caption and description in the prose.
@@ -25,7 +25,7 @@ def place(figure: Figure, name: str, data: pd.DataFrame) -> None:
         ax = figure.subplots()
         ax.set_axis_off()
         ax.text(0.5, 0.5, "nothing to draw in this run", ha="center", va="center")
-    keep(data, f"{name}.csv")
+    save(data, f"{name}.csv")
     if numbers := fit(figure):
         said = ", ".join(f"{number} {visible(text)}" for number, text in numbers.items())
         print(f"No font of this machine has the letters of some names: {said}")
@@ -33,7 +33,7 @@ def place(figure: Figure, name: str, data: pd.DataFrame) -> None:
     plt.close(figure)
 
 
-def findings(**values: str | float) -> None:
+def glue_values(**values: str | float) -> None:
     """Hand texts and numbers to the page: each is shown where it says ``{glue:text}`` and its name.
 
     The sentence formats a number, as in ``{glue:text}`share:.0%` ``. "-" says that there is nothing to say,
@@ -42,7 +42,7 @@ def findings(**values: str | float) -> None:
     from myst_nb import glue
 
     plain = {k: v if isinstance(v, str | int) else float(v) for k, v in values.items()}
-    keep(pd.DataFrame({"name": list(plain), "text": list(plain.values())}), "findings.csv")
+    save(pd.DataFrame({"name": list(plain), "text": list(plain.values())}), "findings.csv")
     for name, value in plain.items():
         glue(name, " " if value == "-" else value, display=not _in_a_run())
 
@@ -56,7 +56,7 @@ def sentence(holds: Mapping[str, bool]) -> None:
     They are kept as ``sentence.csv`` (words, holds). In JupyterLab what does not hold is printed.
     """
     kept = {words: bool(pd.notna(true) and true) for words, true in holds.items()}
-    keep(pd.DataFrame({"words": list(kept), "holds": list(kept.values())}), "sentence.csv")
+    save(pd.DataFrame({"words": list(kept), "holds": list(kept.values())}), "sentence.csv")
     failed = [words for words, true in kept.items() if not true]
     if not _in_a_run() and (failed or not kept):
         print("the sentence is about other runs; here does not hold:", "; ".join(failed) or "all")

@@ -25,7 +25,7 @@ def train(
 
     As many run side by side as there are ``environments``, which say what each may use (None: one,
     with the environment of this process). ``fork(name, environment)`` may start a trainer that has
-    imported everything (:func:`lkecore.runs.warm.trainer`); where it gives None, a fresh one begins.
+    imported everything (:func:`lkecore.runs.forkserver.trainer`); where it gives None, a fresh one begins.
     Returns {name: why not} of those that could not be trained, or unpacked if they ship; what came before a
     stop is kept, and the next call goes on from there.
     """

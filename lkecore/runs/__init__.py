@@ -1,6 +1,7 @@
 """Runs: what a finished run or page is, how it is made, and what is kept of it."""
 
-from lkecore.answers.kept import collect, keep
+from lkecore.answers.kept import load_runs, save
+from lkecore.runs.code_digest import source_digest
 from lkecore.runs.record import (
     Job,
     check_format,
@@ -16,10 +17,9 @@ from lkecore.runs.record import (
     seal,
     versions,
 )
-from lkecore.runs.source import source_digest
 
 __all__ = [
-    "Job", "check_format", "collect", "facts_of", "failure", "keep", "labels_of", "manifest",
+    "Job", "check_format", "load_runs", "facts_of", "failure", "save", "labels_of", "manifest",
     "models_of", "read_notebook", "record_failure", "run_folder", "run_key", "seal",
     "source_digest", "versions",
 ]  # fmt: skip

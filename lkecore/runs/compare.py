@@ -11,9 +11,9 @@ import pandas as pd
 
 from lkecore.answers.again import MOST_APART
 from lkecore.answers.align import aligned
-from lkecore.answers.results import FOLDER, part, read_file, what_made
+from lkecore.answers.shipped import FOLDER, part, read_file, what_made
 from lkecore.errors import BadInput
-from lkecore.runs import gather
+from lkecore.runs import shipping
 from lkecore.runs.plan import Plan
 from lkecore.storage import read_table
 
@@ -29,10 +29,10 @@ def compare(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> pd.DataFram
     between them. A run of fewer models, relations or facts than ship is compared with its part: a number
     of a fact is its place among the facts of its relation, so relations must be whole.
 
-    Raises :class:`BadInput` as :func:`lkecore.runs.gather.gather` does, where nothing ships under this
-    profile, and where a model has other files than the one whose answers ship.
+    Raises :class:`BadInput` as :func:`lkecore.runs.shipping.ship_results` does, where nothing ships under
+    this profile, and where a model has other files than the one whose answers ship.
     """
-    frames, made = gather.found(plan, runs_folder)
+    frames, made = shipping.found(plan, runs_folder)
     here = made.set_index(["experiment", "model"])["digest"]
     rows = []
     for name, now in frames.items():

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import answers, models, runs
-from lkecore.answers import again, door, written
+from lkecore.answers import again, asking, written
 from lkecore.errors import BadInput, noted, refuse
 from lkecore.facts import filters
 from lkecore.models import catalogue, served, weights
@@ -27,7 +27,7 @@ from lkecore.scores import blanks, tree
 from lkecore.scores import expected as counting
 from lkecore.scores.batches import check_kind
 from lkecore.tasks import extraction, instill, ranking, use
-from lkecore.tasks import served as asking
+from lkecore.tasks import served as options_served
 from lkecore.train import cross_encoder
 
 EXACT = 50  # facts of one call: more are estimated from the first of them
@@ -174,7 +174,7 @@ def _walk(
             return counting.equal_scores([p for group in asked for p in group.asked]).frame
         if weights.is_served(model.name):
             model, some = replace(model, over_http=True), asked[:EXACT]
-            n = len(asking.questions(tree.encoded_prompts(model, some, False))[2])
+            n = len(options_served.questions(tree.encoded_prompts(model, some, False))[2])
             steps[REQUESTS] += n * len(asked) // len(some)
         return count(model, asked).frame
 
@@ -236,10 +236,10 @@ def _walk(
 
     stand_ins: list[tuple[Any, str, Any]] = [
         (models, "open_model", open_here),
-        (door, "open_model", open_here),
+        (asking, "open_model", open_here),
         (models.Model, "network", property(_raising(_ByHand))),
         (tree, "option_logprobs", count_causal),
-        (door, "scored", through_the_door),
+        (asking, "scored", through_the_door),
         (blanks, "shifts", at_blanks),
         (blanks, "tops", at_one_mask),
         (instill, "shifts", taught),
@@ -257,7 +257,7 @@ def _walk(
     cells = runs.read_notebook(each.notebook).cells
     before = itertools.takewhile(lambda cell: not cell.source.startswith(BEHIND), cells)
     names, complaints = {"__name__": "__main__"}, []
-    door.opened.cache_clear()  # a stand-in has the name of another model
+    asking.opened.cache_clear()  # a stand-in has the name of another model
     try:
         with ExitStack() as stack, redirect_stdout(io.StringIO()):
             for stand_in in stand_ins:
@@ -278,7 +278,7 @@ def _walk(
             raise _TooFew from error
         return None, None, f"{FAILS}{type(error).__name__}: {' '.join(str(error).split())}"
     finally:
-        door.opened.cache_clear()
+        asking.opened.cache_clear()
     for what, n in steps.items():
         remarks.append(f"{n:,} {'steps of ' * (what != REQUESTS)}{what}")
     if texts:

@@ -11,7 +11,7 @@ WAITING: list[
 
 
 class ForkedKernel(LocalProvisioner):
-    """A kernel of `lkecore.runs.warm`; all but its start is as for a process of its own."""
+    """A kernel of `lkecore.runs.forkserver`; all but its start is as for a process of its own."""
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> dict[str, Any]:
         if not WAITING:  # a second kernel was asked for

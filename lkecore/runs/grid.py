@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from lkecore import progress, runs, storage
 from lkecore.errors import BadInput, visible
-from lkecore.runs import leases, prepare, warm, worker
+from lkecore.runs import forkserver, leases, prepare, worker
 from lkecore.runs.devices import Settings, environments_of, share_of
 from lkecore.runs.plan import Plan, page_of
 
@@ -57,7 +57,7 @@ class Worker:
     """A process that makes a task."""
 
     task: Task
-    process: subprocess.Popen | warm.Forked
+    process: subprocess.Popen | forkserver.Forked
     place: Path  # its order, sockets, output, bar and ledger
     started: float
     slot: tuple[int, dict[str, str]]  # its line on the screen, and what it may use
@@ -102,7 +102,7 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
         if absent:
             leases.check_room(target, storage.cache_folder())
             if FRESH == WORKER:
-                warm.begin(environments[0])
+                forkserver.begin(environments[0])
         to_fetch = [thing for thing in absent if not prepare.to_train(*thing)]
         here, rest = [], []
         for each in mine:
@@ -222,10 +222,12 @@ def _start(profile: str, task: Task, scratch: Path, slot: tuple[int, dict[str, s
     return Worker(task, process, place, time.monotonic(), slot, bar)
 
 
-def _process(order: Path, output: Path, env: dict[str, str]) -> subprocess.Popen | warm.Forked:
+def _process(
+    order: Path, output: Path, env: dict[str, str]
+) -> subprocess.Popen | forkserver.Forked:
     """A worker for an order: forked where that is safe, else a fresh process."""
     output.touch()
-    if FRESH == WORKER and (forked := warm.start(order, output, env)) is not None:
+    if FRESH == WORKER and (forked := forkserver.start(order, output, env)) is not None:
         return forked
     with open(output, "ab") as words:
         return subprocess.Popen(

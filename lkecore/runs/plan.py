@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lkecore import facts, hub, runs
-from lkecore.answers.results import check_name
+from lkecore.answers.shipped import check_name
 from lkecore.errors import BadInput, nearest, noted, readable, refuse
 from lkecore.models import weights
 from lkecore.runs import labels, yamlfile

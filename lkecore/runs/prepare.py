@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from lkecore import facts, progress, runs
 from lkecore.errors import BadInput, first_line
 from lkecore.models import lab, training, weights
-from lkecore.runs import warm
+from lkecore.runs import forkserver
 from lkecore.runs.plan import check_relations
 
 FETCHER = [sys.executable, "-m", "lkecore.runs.prepare"]
@@ -88,7 +88,7 @@ def prepare(
     """Fetch, convert or train what jobs name, each thing once, under a lock of its own.
 
     Models of the lab are trained side by side, one in each of the ``environments``, in processes that
-    are forked where :mod:`lkecore.runs.warm` says that it is safe (None: one at a time, in fresh ones);
+    are forked where :mod:`lkecore.runs.forkserver` says that it is safe (None: one at a time, in fresh ones);
     all else one by one.
 
     Returns {label of a job: why it cannot be run}, for those that lack something or name a relation
@@ -98,7 +98,7 @@ def prepare(
     jobs = list(jobs)
     named = [name for each in jobs for kind, name in needs(each) if kind == "model"]
     of_lab = [name for name in named if lab.is_name(name)]
-    fork = warm.trainer if environments else None  # these say whether there are devices
+    fork = forkserver.trainer if environments else None  # these say whether there are devices
     untrained = training.train(of_lab, environments, fork)
     tried: dict[tuple[str, str], str | None] = {("model", n): why for n, why in untrained.items()}
     for each in jobs:

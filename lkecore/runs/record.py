@@ -9,7 +9,7 @@ last. Without a manifest it is not finished: a killed notebook, or one that time
 The key is a digest of all that decides the result: the notebook's code (not its prose), its
 parameters, the code and tables of ``lkecore`` but for its drivers, the content of the facts it names and,
 for a run, of the models, for a page, of the runs that it reads. A notebook that shows the results that ship
-(``lkecore.answers.results``) has their content in its key, too.
+(``lkecore.answers.shipped``) has their content in its key, too.
 """
 
 import copy
@@ -26,12 +26,12 @@ from typing import Any
 
 from lkecore import __version__, facts, hub, progress
 from lkecore.answers.kept import read_manifest
-from lkecore.answers.results import table
+from lkecore.answers.shipped import table
 from lkecore.errors import BadInput
 from lkecore.models import served, weights
 from lkecore.runs import labels
+from lkecore.runs.code_digest import pages_digest, source_digest
 from lkecore.runs.devices import device_names
-from lkecore.runs.source import pages_digest, source_digest
 from lkecore.storage import RESULTS, file_digest, version, write_whole
 
 FORMAT = 1  # of a manifest; raised when an older lkecore could not read a newer one

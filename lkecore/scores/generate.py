@@ -22,13 +22,13 @@ from lkecore import progress
 from lkecore.errors import BadInput
 from lkecore.models.model import Model
 from lkecore.scores import store
+from lkecore.scores.attention_paths import way
 from lkecore.scores.batches import check_kind, tell_unknown, with_unknown
-from lkecore.scores.growth import Growth
+from lkecore.scores.cache_growth import Growth
 from lkecore.scores.passes import COLUMNS, attempt, bound_of, memory_of
 from lkecore.scores.tokens import common_prefix, encode_texts
 from lkecore.scores.tree import not_finite
 from lkecore.scores.trie import Tree
-from lkecore.scores.ways import way
 
 CHUNK = 64  # contexts that go on together; their greedy outputs are kept together, too
 OUTPUT = ["prompt", "sample", "text", "logprob", "n_tokens", "stopped"]  # what is kept of each

@@ -29,6 +29,7 @@ from lkecore.errors import BadInput
 from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import chunks, store
+from lkecore.scores.attention_paths import way
 from lkecore.scores.batches import check_kind, record, token_logprobs
 from lkecore.scores.chunks import Scored
 from lkecore.scores.passes import Memory, bound_of, memory_of
@@ -42,7 +43,6 @@ from lkecore.scores.tokens import (
 )
 from lkecore.scores.trie import Tree
 from lkecore.scores.walk import walk
-from lkecore.scores.ways import way
 
 
 def option_logprobs(

@@ -10,10 +10,10 @@ an end that is not known is NaN.
 option and token, in this order.
 """
 
-from lkecore.stats.estimate import compare, estimate, minus, said, table
+from lkecore.stats.estimate import compare, estimate, format_estimate, minus, table
 from lkecore.stats.order import auroc, relate
 from lkecore.stats.resample import bootstrap, interval
 
 __all__ = [
-    "auroc", "bootstrap", "compare", "estimate", "interval", "minus", "relate", "said", "table",
+    "auroc", "bootstrap", "compare", "estimate", "interval", "minus", "relate", "format_estimate", "table",
 ]  # fmt: skip

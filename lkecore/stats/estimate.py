@@ -192,7 +192,7 @@ def compare(
 
     >>> frame = pd.DataFrame({"fact": [1, 2] * 4, "relation": list("rrrrssss")})
     >>> frame = frame.assign(way=list("aabb") * 2, correct=[0, 0, 1, 0, 0, 0, 1, 0])
-    >>> said(compare(frame, "way", "b", "a"))
+    >>> format_estimate(compare(frame, "way", "b", "a"))
     '0.50 [0.00, 1.00] over facts'
     """
     gap = minus(frame, column, first, second, by=by, value=value)
@@ -200,14 +200,16 @@ def compare(
     return estimate(gap, by, value="gap", over=over, bounds=bounds, seed=seed)
 
 
-def said(found: pd.Series | pd.DataFrame, digits: int = 2, *, percent: bool = False) -> str:
+def format_estimate(
+    found: pd.Series | pd.DataFrame, digits: int = 2, *, percent: bool = False
+) -> str:
     """An estimate in a sentence: 0.39 [0.29, 0.48], or in percent 39 % [29, 48], with two digits less.
 
     ``found`` is one row with ``estimate``, ``low`` and ``high``; BadInput for more or less than one. Where
     :func:`estimate` took facts in the place of fewer than five relations: 0.39 [0.29, 0.48] over facts.
 
     >>> row = pd.Series({"estimate": 0.389, "low": -0.0001, "high": 0.48})
-    >>> said(row), said(row, 3, percent=True)
+    >>> format_estimate(row), said(row, 3, percent=True)
     ('0.39 [0.00, 0.48]', '38.9 % [0.0, 48.0]')
     """
     if isinstance(found, pd.DataFrame):
@@ -233,13 +235,14 @@ def table(
     *,
     percent: bool = False,
 ) -> pd.DataFrame:
-    """Estimates as a table of texts (:func:`said`): a row for each value of ``index``, as of ``columns``.
+    """Estimates as a table of texts (:func:`format_estimate`): a row for each value of ``index``, as of
+    ``columns``.
 
     >>> row = {"model": "a", "format": "colon", "estimate": 0.389, "low": 0.3, "high": 0.48}
     >>> table(pd.DataFrame([row]), "model", "format").loc["a", "colon"]
     '0.39 [0.30, 0.48]'
     """
-    texts = [said(row, digits, percent=percent) for _, row in found.iterrows()]
+    texts = [format_estimate(row, digits, percent=percent) for _, row in found.iterrows()]
     shown = found.assign(**{IN_WORDS: texts})  # the index may well be called "said"
     names = [each if isinstance(each, str) else list(each) for each in (index, columns)]
     return shown.pivot(index=names[0], columns=names[1], values=IN_WORDS)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from lkecore.errors import BadInput, nearest
 from lkecore.facts.filters import stands_in
-from lkecore.facts.tables import composed, fold, words
+from lkecore.facts.tables import composed, fold, word_set
 
 RULES = ("rule-overlap", "rule-frequent", "rule-both", "rule-length")
 BLIND = ("rule-overlap", "rule-length")  # which look at no shown pairs
@@ -43,8 +43,8 @@ def overlap(subject: str, options: Sequence[str]) -> NDArray[np.float64]:
 
 @functools.lru_cache(maxsize=10_000)  # a fact is asked behind other shots, and by several rules
 def _overlap(subject: str, options: tuple[str, ...]) -> NDArray[np.float64]:
-    given = words(subject)
-    each = [words(option) for option in options]
+    given = word_set(subject)
+    each = [word_set(option) for option in options]
     # Most options share no word, and that is seen quickly.
     shares = [0.0 if own.isdisjoint(given) else len(own & given) / len(own) for own in each]
     return np.array(shares)
@@ -95,7 +95,7 @@ def by_word(subject: str, shown: Mapping[str, int]) -> str:
     if not shown:
         raise BadInput("rule-word: no objects to say")
     inside = [name for name in shown if stands_in(name, subject)]
-    return max(inside or shown, key=lambda name: (len(words(name)) * bool(inside), shown[name]))
+    return max(inside or shown, key=lambda name: (len(word_set(name)) * bool(inside), shown[name]))
 
 
 def times_shown(options: Sequence[str], shown: Mapping[str, int]) -> NDArray[np.int64]:
@@ -139,7 +139,7 @@ def check(rule: str, subjects: Sequence[str], options: Sequence[Sequence[str]]) 
             ("subject", subjects),
             ("option", [o for each in options for o in each]),
         ):
-            if not any(words(text) for text in texts):
+            if not any(word_set(text) for text in texts):
                 raise BadInput(
                     f"{rule}: no {what} has a word, such as {texts[0]!r}; nothing can be shared"
                 )

@@ -53,8 +53,8 @@ class Document:
 
 
 @dataclass(frozen=True)
-class Known:
-    """The known facts that a task is made of, and their wordings; :func:`usable` makes it.
+class KnownFacts:
+    """The known facts that a task is made of, and their wordings; :func:`answerable` makes it.
 
     ``alike``: a missing head or tail is drawn from facts of the document's own relation, so that its kind
     says nothing; else from all, as the paper's text may mean.
@@ -80,9 +80,9 @@ class Known:
 # --- facts ----------------------------------------------------------------------------------------
 
 
-def usable(
+def answerable(
     facts: Sequence[Fact], wordings: Mapping[str, Wording], *, alike: bool = True
-) -> tuple[Known, dict[str, str]]:
+) -> tuple[KnownFacts, dict[str, str]]:
     """(the facts of which a task can be made, {relation, or relation and head: why it is left out}).
 
     A relation needs a wording, two heads and two tails, and a fact a tail in its relation that is not true
@@ -111,10 +111,10 @@ def usable(
         raise BadInput(
             f"{len(facts)} known facts, of which {len(kept)} can be asked: a task needs two relations"
         )
-    return Known(tuple(kept), wordings, alike), left
+    return KnownFacts(tuple(kept), wordings, alike), left
 
 
-def apart(train: Iterable[Fact], asked: Iterable[Fact]) -> tuple[list[Fact], int]:
+def without_asked(train: Iterable[Fact], asked: Iterable[Fact]) -> tuple[list[Fact], int]:
     """(the train facts whose pair (relation, subject) is not asked, how many such pairs were left out).
 
     Subjects that differ in letter case alone are one, as in all that is made of them.
@@ -186,14 +186,14 @@ def _sorted(facts: Iterable[Fact]) -> list[Fact]:
 # --- queries and documents ------------------------------------------------------------------------
 
 
-def query(known: Known, fact: Fact, *, readable: bool = False) -> Query:
+def query(known: KnownFacts, fact: Fact, *, readable: bool = False) -> Query:
     """The question about a fact. ``readable``: its tail stands behind it, so that no knowledge is needed."""
     text = known.wordings[fact.relation].question.replace("[X]", fact.subject)
     text += f" {fact.object}." if readable else ""
     return Query(fact.id, fact.relation, fact.subject, text, fact.object, fact.true_names)
 
 
-def document(known: Known, fact: Fact, kind: str, rng: np.random.Generator) -> Document:
+def document(known: KnownFacts, fact: Fact, kind: str, rng: np.random.Generator) -> Document:
     """A document that keeps of a fact what ``kind`` says, and draws the rest fact by fact (equation 1).
 
     Raises :class:`BadInput` where no relation has a head and a tail that are not the fact's own.
@@ -220,7 +220,13 @@ def document(known: Known, fact: Fact, kind: str, rng: np.random.Generator) -> D
 
 
 def training(
-    known: Known, fact: Fact, *, seed: int, epoch: int, each: int = 4, kinds: Sequence[str] = HARD
+    known: KnownFacts,
+    fact: Fact,
+    *,
+    seed: int,
+    epoch: int,
+    each: int = 4,
+    kinds: Sequence[str] = HARD,
 ) -> list[Document]:
     """The gold document, then ``each`` negatives of every kind, drawn anew each epoch."""
     rng = rng_of("training", seed, str(epoch), fact.relation, fact.id)
@@ -231,7 +237,7 @@ def training(
 
 
 def pool(
-    known: Known, fact: Fact, asked: Sequence[Fact], *, seed: int, each: int = 50
+    known: KnownFacts, fact: Fact, asked: Sequence[Fact], *, seed: int, each: int = 50
 ) -> list[Document]:
     """All that a gold document is ranked among where a fact is asked; the gold one is first.
 
@@ -276,7 +282,7 @@ def _is(fact: Fact, name: str) -> bool:
 
 
 def _said(
-    known: Known, kind: str, relation: str, subject: str, tail: str, rng: np.random.Generator
+    known: KnownFacts, kind: str, relation: str, subject: str, tail: str, rng: np.random.Generator
 ) -> Document:
     statements = known.wordings[relation].statements
     words = statements[rng.integers(len(statements))]

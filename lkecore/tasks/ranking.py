@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
 from lkecore.facts.filters import stands_in
-from lkecore.facts.tables import fold, words
+from lkecore.facts.tables import fold, word_set
 from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import tree
@@ -76,10 +76,10 @@ def rules(
     many of the document's relation, head and tail the query names.
     """
     often = Counter(fold(f.object) for f in train if f.relation == query.relation)
-    asked = words(query.text)
+    asked = word_set(query.text)
     found: dict[str, list[float]] = {rule: [] for rule in RULES}
     for each in documents:
-        own, head, tail = words(each.text), words(each.subject), words(each.tail)
+        own, head, tail = word_set(each.text), word_set(each.subject), word_set(each.tail)
         same = each.relation == query.relation
         about = same and each.subject == query.subject
         times = often[fold(each.tail)] if about else -1

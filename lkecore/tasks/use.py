@@ -26,7 +26,7 @@ from lkecore.models.model import Model
 from lkecore.scores import store
 from lkecore.storage import cache_folder, program_of
 from lkecore.tasks import documents, ranking
-from lkecore.tasks.documents import Known, Split
+from lkecore.tasks.documents import KnownFacts, Split
 from lkecore.tasks.ranking import Pools
 from lkecore.train import cross_encoder, finetune
 from lkecore.worlds.base import rng_of
@@ -51,34 +51,34 @@ class Setting:
     seed: int = 0
 
 
-def of_known(
+def task_from_known(
     sample: Mapping[str, Any], known: pd.DataFrame, wordings: Mapping[str, Wording]
-) -> tuple[Known, dict[str, str]]:
+) -> tuple[KnownFacts, dict[str, str]]:
     """(the facts of a sample that :func:`lkecore.tasks.extraction.known` found, {left out: why}).
 
-    Raises BadInput as :func:`lkecore.tasks.documents.usable`.
+    Raises BadInput as :func:`lkecore.tasks.documents.answerable`.
     """
     pairs = known.loc[known["known"], ["relation", "fact"]].itertuples(index=False, name=None)
     named = set(pairs)
     facts = [f for of in sample.values() for f in of.facts if (f.relation, f.id) in named]
-    return documents.usable(facts, wordings)
+    return documents.answerable(facts, wordings)
 
 
-def parted(
-    known: Known, *, seed: int, by: str = "fact", share: float = 1.0, most: int = 0
-) -> tuple[Known, Split, dict[str, str]]:
+def split_task(
+    known: KnownFacts, *, seed: int, by: str = "fact", share: float = 1.0, most: int = 0
+) -> tuple[KnownFacts, Split, dict[str, str]]:
     """(facts of which documents to train on are made, the split, {what is left out: why}).
 
     The split is that of :func:`lkecore.tasks.documents.split`; ``share`` of its train facts remain, and no
     pair (relation, subject) stands in two parts. Those validate of which such documents can be made.
     Asked are at most ``most`` facts of a relation, 0: all. Raises :class:`BadInput` as it does, as
-    :func:`lkecore.tasks.documents.usable`, and where none is left to validate.
+    :func:`lkecore.tasks.documents.answerable`, and where none is left to validate.
     """
     parts = documents.split(known.facts, seed, by=by)
     others = [*parts.test, *parts.validation]
-    own, _ = documents.apart(documents.fraction(parts.train, share, seed), others)
-    task, left = documents.usable(own, known.wordings, alike=known.alike)
-    validation, _ = documents.apart(parts.validation, parts.test)
+    own, _ = documents.without_asked(documents.fraction(parts.train, share, seed), others)
+    task, left = documents.answerable(own, known.wordings, alike=known.alike)
+    validation, _ = documents.without_asked(parts.validation, parts.test)
     validation = [f for f in validation if _has_other_tails(task, f)]
     if not validation:
         raise BadInput(
@@ -89,7 +89,7 @@ def parted(
     return task, Split(task.facts, tuple(validation), tuple(test)), left
 
 
-def _has_other_tails(known: Known, fact: Fact) -> bool:
+def _has_other_tails(known: KnownFacts, fact: Fact) -> bool:
     near = known.by_relation.get(fact.relation, ())
     return any(fold(other.object) not in fact.true_names for other in near)
 
@@ -102,7 +102,7 @@ def at_most(facts: Sequence[Fact], most: int, seed: int) -> list[Fact]:
 
 
 def pools(
-    known: Known, facts: Sequence[Fact], *, seed: int, each: int = 50, readable: bool = False
+    known: KnownFacts, facts: Sequence[Fact], *, seed: int, each: int = 50, readable: bool = False
 ) -> list[tuple[documents.Query, list[documents.Document]]]:
     """The queries about some facts, each with all the documents among which its own is to be first.
 
@@ -118,7 +118,7 @@ def pools(
 
 
 def trained(
-    model: Model, known: Known, parts: Split, asked: Pools, setting: Setting
+    model: Model, known: KnownFacts, parts: Split, asked: Pools, setting: Setting
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Train on ``parts`` and rank ``asked``: (the frame of :func:`lkecore.tasks.ranking.ranked`, the curve).
 
@@ -172,7 +172,7 @@ def untrained(model: Model, asked: Pools, head: str, *, seed: int = 0) -> pd.Dat
 
 
 def _batches(
-    known: Known, parts: Split, setting: Setting
+    known: KnownFacts, parts: Split, setting: Setting
 ) -> Callable[[int], list[tuple[str, list[str]]]]:
     """Facts in an order that is another one each epoch, and with them other documents."""
     n, batch = len(parts.train), setting.recipe.batch
@@ -194,7 +194,7 @@ def _batches(
     return pairs
 
 
-def _validating(known: Known, parts: Split, setting: Setting) -> Pools:
+def _validating(known: KnownFacts, parts: Split, setting: Setting) -> Pools:
     order = rng_of("validation", setting.seed).permutation(len(parts.validation))[:VALIDATED]
     some = [parts.validation[place] for place in order]
     return pools(known, some, seed=setting.seed, each=NEAR, readable=setting.readable)
@@ -213,7 +213,7 @@ def _ranked(encoder: cross_encoder.Encoder, asked: Pools) -> list[np.ndarray]:
     return found
 
 
-def _key(model: Model, known: Known, parts: Split, asked: Pools, setting: Setting) -> str:
+def _key(model: Model, known: KnownFacts, parts: Split, asked: Pools, setting: Setting) -> str:
     modules = (documents, ranking, cross_encoder, finetune)
     programs = [program_of(Path(of)) for of in (__file__, *(m.__file__ for m in modules))]
     facts = [
@@ -230,7 +230,7 @@ def _key(model: Model, known: Known, parts: Split, asked: Pools, setting: Settin
 
 
 def expected_tokens(
-    model: Model, known: Known, parts: Split, asked: Pools, setting: Setting
+    model: Model, known: KnownFacts, parts: Split, asked: Pools, setting: Setting
 ) -> int:
     """Tokens that :func:`trained` forwards, about: of its first steps times all; no weights are loaded."""
     cross_encoder.check(model, setting.head)

@@ -22,7 +22,7 @@ from lkecore.models.model import open_model
 from lkecore.prompts.prompt import Prompt
 from lkecore.runs import grid
 from lkecore.runs.devices import Settings, cuda_devices
-from lkecore.scores import masked, passes, seq2seq, tree, ways
+from lkecore.scores import attention_paths, masked, passes, seq2seq, tree
 from lkecore.scores.generate import generate
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
@@ -109,7 +109,7 @@ def test_in_half_precision_tree_is_as_near_to_plain_as_rounding_lets_it_be(kind,
         f"{difference.max():.4f} at most; against float32 {exact.mean():.4f}, {exact.max():.4f}"
     )
     assert difference.mean() < HALF[dtype] and exact.mean() < HALF[dtype]
-    assert {*ways.FOUND[m.network].values()} == {KINDS[kind]}  # as in float32
+    assert {*attention_paths.FOUND[m.network].values()} == {KINDS[kind]}  # as in float32
 
 
 def test_heads_that_share_one_head_of_keys_give_the_numbers_of_the_cpu(tmp_path):
@@ -253,7 +253,7 @@ options = ("Paris", "Rome", "Oslo")
 asked = prompts.Prompt("f", "r", "France", "Italy Rome\\nFrance", options, (" Paris", " Rome", " Oslo"), 0)
 lm = models.open_model("toy")
 scored = tree.option_logprobs(lm, [asked], use_cache=False)
-runs.keep(scored.frame.assign(device=str(lm.network.device)), "scores.parquet")"""
+runs.save(scored.frame.assign(device=str(lm.network.device)), "scores.parquet")"""
 
 
 def test_a_grid_of_two_notebooks_runs_on_the_device_and_gives_the_numbers_of_the_cpu(

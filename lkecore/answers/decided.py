@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import papers
-from lkecore.answers.kept import keep
+from lkecore.answers.kept import save
 from lkecore.errors import BadInput, nearest
 
 ALONE = "undecided: there is one, and no interval"
@@ -65,5 +65,5 @@ def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
         rows.append({"id": key, **claim[["claim", "holds_if"]], **said, **numbers})
         rows[-1] |= {"n": row.get("n"), "verdict": verdict}
     made = pd.DataFrame(rows, columns=papers.ONE_EACH).astype({"n": "Int64"})
-    keep(made, "verdicts.csv")
+    save(made, "verdicts.csv")
     return made

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 
 from lkecore.answers import ask, columns
-from lkecore.answers.columns import MEANING
+from lkecore.answers.meanings import MEANING
 from lkecore.stats.rules import RULES
 
 

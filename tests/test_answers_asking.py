@@ -11,7 +11,7 @@ import pytest
 
 from lkecore import answers, facts, prompts
 from lkecore.answers import kept
-from lkecore.answers.door import opened
+from lkecore.answers.asking import opened
 from lkecore.errors import BadInput
 from lkecore.models import model as models
 from lkecore.models import weights
@@ -148,23 +148,23 @@ def test_a_page_reads_what_its_runs_kept_and_opens_no_model(tmp_path, monkeypatc
     found = answers.ask(["gone"], {}, "answers.parquet")
     assert found.to_numpy().tolist() == [["two", True], ["one", False], ["one", True]]
     assert found.index.tolist() == [0, 1, 2]
-    assert kept.behind() == folders
-    named = answers.collect("answers.parquet", ["fact_set"])
+    assert kept.run_folders() == folders
+    named = answers.load_runs("answers.parquet", ["fact_set"])
     assert named["fact_set"].tolist() == ["twotwo", "oneone", "oneone"]
-    assert "set" in answers.collect("answers.parquet", {"set": "fact_set"})
+    assert "set" in answers.load_runs("answers.parquet", {"set": "fact_set"})
     for given, line in [
         ((["fact_sets"],), "two has no parameter 'fact_sets'; nearest: fact_set"),
         ((["models"],), "'models' of two is a list, or a column of answers.parquet already"),
         (({"model": "fact_set"},), "'fact_set' of two is a list, or a column of answers"),
     ]:
         with pytest.raises(BadInput, match=f"^{line}"):
-            answers.collect("answers.parquet", *given)
+            answers.load_runs("answers.parquet", *given)
     with pytest.raises(BadInput, match="two has kept no scores.parquet, which this page reads"):
-        answers.collect("scores.parquet")
+        answers.load_runs("scores.parquet")
     file = folders[0] / "answers.parquet"
     file.write_bytes(file.read_bytes()[:-1])
     with pytest.raises(BadInput, match=f"^{file} cannot be read"):
-        answers.collect("answers.parquet")
+        answers.load_runs("answers.parquet")
 
 
 def test_what_is_made_once_is_read_by_a_page_and_not_made_again(tmp_path, monkeypatch):
@@ -182,10 +182,10 @@ def test_what_is_made_once_is_read_by_a_page_and_not_made_again(tmp_path, monkey
 
 def test_frames_are_kept_as_parquet_or_csv(folder):
     frame = pd.DataFrame({"a": [1, 2]}, index=[5, 6])
-    answers.keep(frame, "a.csv")
+    answers.save(frame, "a.csv")
     assert (folder / "a.csv").read_text() == "a\n1\n2\n"
     with pytest.raises(ValueError, match=r"'a.txt' must end in .parquet or .csv"):
-        answers.keep(frame, "a.txt")
+        answers.save(frame, "a.txt")
 
 
 # --- models of other kinds

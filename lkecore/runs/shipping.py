@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from lkecore import facts, runs
 from lkecore.answers import rules
-from lkecore.answers.results import (
+from lkecore.answers.shipped import (
     CHECKS,
     FOLDER,
     MADE_BY,
@@ -43,7 +43,7 @@ SURE = ["confidence", "confidence_gold"]
 MOST_BYTES = 12_000_000  # of all results together: they are part of every clone
 
 
-def gather(
+def ship_results(
     plan: Plan, runs_folder: Path, folder: Path = FOLDER, *, add: bool = False
 ) -> list[Path]:
     """Write what the runs of a plan kept among the results of each notebook; returns the files.

@@ -14,11 +14,11 @@ from projects import code, make, plan
 
 from lkecore import runs
 from lkecore.answers import results
-from lkecore.answers.results import FOLDER, about_of, table
+from lkecore.answers.shipped import FOLDER, about_of, table
 from lkecore.cli.main import lke
 from lkecore.errors import BadInput
 from lkecore.models import embedded
-from lkecore.runs import gather
+from lkecore.runs import shipping
 from lkecore.runs.plan import Plan
 from lkecore.worlds import plain
 
@@ -61,7 +61,7 @@ def run(tmp_path_factory):
 
 
 def test_the_answers_of_all_runs_stand_below_each_other_in_the_order_of_the_plan(run, tmp_path):
-    [path] = gather.gather(plan(run), run / "runs", tmp_path / "results")
+    [path] = shipping.ship_results(plan(run), run / "runs", tmp_path / "results")
     assert path == tmp_path / "results" / "trial_notebook.parquet"
     every = pd.read_parquet(path)
     assert list(every) == ["source", "model", "correct", "confidence_gold"]
@@ -82,7 +82,7 @@ def test_the_answers_of_all_runs_stand_below_each_other_in_the_order_of_the_plan
 
 def made(manifests, source="x", **parameters):
     """What made some runs, as pages say it."""
-    rows = gather._made(source, runs.Job(Path("n.py"), {}, parameters), manifests)
+    rows = shipping._made(source, runs.Job(Path("n.py"), {}, parameters), manifests)
     return about_of(pd.DataFrame(rows))
 
 
@@ -111,7 +111,7 @@ def test_results_say_on_what_they_were_computed_and_pages_where_it_was_no_cpu():
 def test_results_say_in_which_precision_their_runs_trained(trained, said):
     runs_ = [RECORD | ({} if own is None else {"trained_in": own}) for own in trained]
     job = runs.Job(Path("n.py"), {}, {})
-    assert [row["trained_in"] for row in gather._made("x", job, runs_)] == [said]
+    assert [row["trained_in"] for row in shipping._made("x", job, runs_)] == [said]
 
 
 def test_what_ships_without_a_precision_is_of_an_unknown_one_also_after_others_are_added(tmp_path):
@@ -121,7 +121,7 @@ def test_what_ships_without_a_precision_is_of_an_unknown_one_also_after_others_a
     pd.read_csv(path).drop(columns="trained_in").to_csv(path, index=False)
     project = new_project(tmp_path)
     make_runs(project, "answers.parquet")
-    gather.gather(plan(project), project / "runs", tmp_path)
+    shipping.ship_results(plan(project), project / "runs", tmp_path)
     found = pd.read_csv(path, keep_default_na=False)[["source", "trained_in"]]
     assert found.to_numpy().tolist() == [["other", "unknown"], ["trial", "none"]]
 
@@ -134,7 +134,7 @@ def test_a_page_over_the_runs_of_others_adds_nothing_to_the_results(run, tmp_pat
     )
     whole = plan(project)
     shutil.copytree(run / "runs", project / "runs")
-    found = gather.gather(whole, project / "runs", tmp_path / "results")
+    found = shipping.ship_results(whole, project / "runs", tmp_path / "results")
     assert [path.stem for path in found] == ["trial_notebook"]
 
 
@@ -147,11 +147,11 @@ def test_facts_of_sets_that_are_not_ours_are_numbers_the_same_in_all_runs():
         }
     )
     # In r: 0f, a2, c1. In s: 77 alone.
-    assert gather._numbered(frame)["fact"].tolist() == [3, 1, 1, 3, 1, 1, 2]
+    assert shipping._numbered(frame)["fact"].tolist() == [3, 1, 1, 3, 1, 1, 2]
     without = frame.drop(columns="relation")  # 0f, 77, a2, c1
-    assert gather._numbered(without)["fact"].tolist() == [4, 1, 2, 4, 1, 2, 3]
+    assert shipping._numbered(without)["fact"].tolist() == [4, 1, 2, 4, 1, 2, 3]
     bare = frame[["model"]]
-    pd.testing.assert_frame_equal(gather._numbered(bare), bare)
+    pd.testing.assert_frame_equal(shipping._numbered(bare), bare)
 
 
 def test_no_name_of_a_fact_that_is_not_ours_is_left_with_its_number_or_without():
@@ -159,20 +159,20 @@ def test_no_name_of_a_fact_that_is_not_ours_is_left_with_its_number_or_without()
     named = frame.assign(subject="Bohr", object="1885", text=" 1885, as Bohr was", position=3)
     for columns in (["fact"], []):  # sequences have no fact, only names
         given = named.drop(columns=["fact"] if not columns else [])
-        found = gather._numbered(given)
+        found = shipping._numbered(given)
         assert set(found) == {"model", "kind", "correct", "position", *columns}
         assert "Bohr" not in found.to_csv() and "1885" not in found.to_csv()
 
 
 def test_only_the_projects_own_facts_keep_their_ids(run, tmp_path, monkeypatch):
     called = []
-    monkeypatch.setattr(gather, "_numbered", lambda frame, _: called.append(1) or frame)
+    monkeypatch.setattr(shipping, "_numbered", lambda frame, _: called.append(1) or frame)
     whole = plan(run)
-    gather.gather(whole, run / "runs", tmp_path / "results")
+    shipping.ship_results(whole, run / "runs", tmp_path / "results")
     assert called == []
     for row in whole.rows:  # the same runs, of a notebook with facts from elsewhere
         monkeypatch.setitem(row.whole.effective, "fact_set", "data/kamel")
-    gather.gather(whole, run / "runs", tmp_path / "results")
+    shipping.ship_results(whole, run / "runs", tmp_path / "results")
     assert called == [1]
 
 
@@ -183,16 +183,18 @@ def test_what_runs_keep_apart_from_their_answers_has_a_file_of_its_own(run, tmp_
     for n, folder in enumerate(folders[:2]):
         pd.DataFrame({"model": ["x"], "n": [n]}).to_parquet(folder / "answers-eic.parquet")
         (folder / "other.parquet").write_bytes(b"no result")
-    assert len(gather.gather(plan(run), kept, tmp_path / "some")) == 1  # not all runs have it
+    assert (
+        len(shipping.ship_results(plan(run), kept, tmp_path / "some")) == 1
+    )  # not all runs have it
     pd.DataFrame({"model": ["x"], "n": [2]}).to_parquet(folders[2] / "answers-eic.parquet")
-    paths = gather.gather(plan(run), kept, tmp_path / "all")
+    paths = shipping.ship_results(plan(run), kept, tmp_path / "all")
     assert [p.name for p in paths] == ["trial_notebook-eic.parquet", "trial_notebook.parquet"]
     frame, about = helpers.shipped("trial", "trial_notebook", tmp_path / "all", apart="eic")
     answers, of_answers = helpers.shipped("trial", "trial_notebook", tmp_path / "all")
     assert frame["n"].tolist() == [0, 1, 2] and about == of_answers and "n" not in answers
     with pytest.raises(BadInput, match=r"no results .*trial_notebook-written.parquet; they ship"):
         helpers.shipped("trial", "trial_notebook", tmp_path / "all", apart="written")
-    gather.gather(plan(run), run / "runs", tmp_path / "all")  # other runs, without it
+    shipping.ship_results(plan(run), run / "runs", tmp_path / "all")  # other runs, without it
     left = {p.name for p in (tmp_path / "all").iterdir()}
     assert left == {"trial_notebook.parquet", "made_by.csv"}
 
@@ -205,7 +207,7 @@ def test_rows_of_other_sources_stay_as_they_are(run, tmp_path):
     helpers.ship(tmp_path, "other", "trial_notebook", other, models={"m": "1", "n": "2"})
     helpers.ship(tmp_path, "last", "trial_notebook", other[:1], models={"m": "1"})
     for _ in range(2):
-        gather.gather(plan(run), run / "runs", tmp_path)
+        shipping.ship_results(plan(run), run / "runs", tmp_path)
         every = results("trial_notebook", tmp_path)
         assert every["source"].tolist() == ["other"] * 2 + ["last"] + ["trial"] * 3
         found, about = helpers.shipped("other", "trial_notebook", tmp_path)
@@ -218,7 +220,7 @@ def test_rows_of_other_sources_stay_as_they_are(run, tmp_path):
 def test_answers_that_are_all_kept_apart_ship_without_others(tmp_path):
     project = new_project(tmp_path)
     make_runs(project, "answers-eic.parquet")
-    [path] = gather.gather(plan(project), project / "runs", tmp_path / "results")
+    [path] = shipping.ship_results(plan(project), project / "runs", tmp_path / "results")
     assert path.name == "trial_notebook-eic.parquet"
     frame, about = helpers.shipped("trial", "trial_notebook", tmp_path / "results", apart="eic")
     assert len(frame) == 3 and about["notebook"] == "trial_notebook"
@@ -228,7 +230,8 @@ def test_answers_that_are_all_kept_apart_ship_without_others(tmp_path):
 
 def test_the_same_runs_give_the_same_bytes(run, tmp_path):
     first, again = (
-        gather.gather(plan(run), run / "runs", tmp_path / name)[0].read_bytes() for name in "xy"
+        shipping.ship_results(plan(run), run / "runs", tmp_path / name)[0].read_bytes()
+        for name in "xy"
     )
     assert first == again
 
@@ -236,7 +239,7 @@ def test_the_same_runs_give_the_same_bytes(run, tmp_path):
 def test_a_missing_run_is_named_and_nothing_is_written(tmp_path):
     project = new_project(tmp_path)
     with pytest.raises(BadInput, match="3 of 3 runs of trial_notebook are missing; first: lke run"):
-        gather.gather(plan(project), project / "runs", tmp_path / "results")
+        shipping.ship_results(plan(project), project / "runs", tmp_path / "results")
     assert not (tmp_path / "results").exists()
 
 
@@ -244,26 +247,26 @@ def test_runs_that_keep_no_answers_have_no_results(tmp_path):
     project = new_project(tmp_path)
     make_runs(project)
     with pytest.raises(BadInput, match="no notebook of profile trial keeps answers.parquet"):
-        gather.gather(plan(project), project / "runs", tmp_path / "results")
+        shipping.ship_results(plan(project), project / "runs", tmp_path / "results")
 
 
 def test_all_results_together_have_a_limit(run, tmp_path, monkeypatch):
     (tmp_path / "results").mkdir()
     other = tmp_path / "results" / "x.parquet"
     other.write_bytes(b"x" * 5900)
-    monkeypatch.setattr(gather, "MOST_BYTES", 6000)
+    monkeypatch.setattr(shipping, "MOST_BYTES", 6000)
     with pytest.raises(BadInput, match=r"would be [0-9,]+ bytes, and 6,000 are the most"):
-        gather.gather(plan(run), run / "runs", tmp_path / "results")
+        shipping.ship_results(plan(run), run / "runs", tmp_path / "results")
     other.unlink()
-    gather.gather(plan(run), run / "runs", tmp_path / "results")
+    shipping.ship_results(plan(run), run / "runs", tmp_path / "results")
     # What is there already is replaced, and does not count twice.
-    gather.gather(plan(run), run / "runs", tmp_path / "results")
+    shipping.ship_results(plan(run), run / "runs", tmp_path / "results")
 
 
 def test_results_that_are_not_there_or_damaged_are_one_line(run, tmp_path):
     with pytest.raises(BadInput, match="no results .*; they ship with a checkout"):
         helpers.shipped("trial", "trial_notebook", tmp_path / "results")
-    [path] = gather.gather(plan(run), run / "runs", tmp_path / "results")
+    [path] = shipping.ship_results(plan(run), run / "runs", tmp_path / "results")
     kept = path.read_bytes()
     flipped = bytes([*kept[:80], kept[80] ^ 1, *kept[81:]])  # among the texts of the first column
     for spoilt in (kept[:100], flipped):
@@ -271,7 +274,7 @@ def test_results_that_are_not_there_or_damaged_are_one_line(run, tmp_path):
         for read in (
             lambda: helpers.shipped("trial", "trial_notebook", tmp_path / "results"),
             lambda: results("trial_notebook", tmp_path / "results"),
-            lambda: gather.gather(plan(run), run / "runs", tmp_path / "results"),
+            lambda: shipping.ship_results(plan(run), run / "runs", tmp_path / "results"),
         ):
             with pytest.raises(BadInput, match=f"^results {path} cannot be read") as raised:
                 read()
@@ -298,15 +301,15 @@ def test_a_file_that_the_catalogue_knows_ships_under_the_name_that_it_has_there(
     file.write_bytes(b"GGUF")
     known = {"org/toy-GGUF": ("toy-q4.gguf", hashlib.sha256(b"GGUF").hexdigest())}
     monkeypatch.setattr(embedded, "gguf_files", lambda: known)
-    whole = gather.runs.manifest
+    whole = shipping.runs.manifest
     here = {"models": {str(file): "digest"}}
-    monkeypatch.setattr(gather.runs, "manifest", lambda folder: whole(folder) | here)
+    monkeypatch.setattr(shipping.runs, "manifest", lambda folder: whole(folder) | here)
     [answers] = [path for path in (run / "runs").glob("*/answers.parquet")][:1]
     frame = pd.read_parquet(answers)
     read = pd.read_parquet
     swap = {frame["model"].iloc[0]: str(file)}
-    monkeypatch.setattr(gather, "read_frame", lambda path: read(path).replace({"model": swap}))
-    gather.gather(plan(run), run / "runs", tmp_path / "results")
+    monkeypatch.setattr(shipping, "read_frame", lambda path: read(path).replace({"model": swap}))
+    shipping.ship_results(plan(run), run / "runs", tmp_path / "results")
     monkeypatch.undo()
     found, about = helpers.shipped("trial", "trial_notebook", tmp_path / "results")
     assert (found["model"] == "org/toy-GGUF").sum() == 1 and str(file) not in set(found["model"])
@@ -318,17 +321,17 @@ def test_a_file_that_the_catalogue_knows_ships_under_the_name_that_it_has_there(
 
 def test_a_model_that_is_a_path_of_this_machine_cannot_ship(run, tmp_path, monkeypatch):
     here = {str(tmp_path): "digest"}
-    whole = gather.runs.manifest
-    monkeypatch.setattr(gather.runs, "manifest", lambda folder: whole(folder) | {"models": here})
+    whole = shipping.runs.manifest
+    monkeypatch.setattr(shipping.runs, "manifest", lambda folder: whole(folder) | {"models": here})
     with pytest.raises(BadInput, match=f"{tmp_path} is a path of this machine and cannot ship"):
-        gather.gather(plan(run), run / "runs", tmp_path / "results")
+        shipping.ship_results(plan(run), run / "runs", tmp_path / "results")
 
 
 def test_the_worlds_behind_results_stand_beside_them_by_digest(run, tmp_path, monkeypatch):
     named = {"toy": "c", "lab:smoke-1/0.15m": "a", "lab:smoke-1/0.15m-unplanted": "b"}
-    whole = gather.runs.manifest
-    monkeypatch.setattr(gather.runs, "manifest", lambda folder: whole(folder) | {"models": named})
-    gather.gather(plan(run), run / "runs", tmp_path / "results")
+    whole = shipping.runs.manifest
+    monkeypatch.setattr(shipping.runs, "manifest", lambda folder: whole(folder) | {"models": named})
+    shipping.ship_results(plan(run), run / "runs", tmp_path / "results")
     _, about = helpers.shipped("trial", "trial_notebook", tmp_path / "results")
     assert about["models"] == named
     assert about["worlds"] == {"lab:smoke-1": plain.digest("lab:smoke-1")}
@@ -349,7 +352,7 @@ def test_the_command_writes_into_the_project_and_says_where(run):
 
 def test_what_ships_is_small_and_each_row_has_what_made_it():
     files = [*FOLDER.glob("*.parquet"), FOLDER / "made_by.csv"]
-    assert sum(path.stat().st_size for path in files) <= gather.MOST_BYTES
+    assert sum(path.stat().st_size for path in files) <= shipping.MOST_BYTES
     made_by = table()
     assert not made_by.duplicated(["experiment", "source", "model"]).any()
     assert not made_by["commit"].str.contains("dirty").any(), (
@@ -405,9 +408,9 @@ def test_checks_ship_of_models_that_everybody_has(tmp_path, monkeypatch):
     answers.to_parquet(tmp_path / "answers.parquet")
     whole = runs.Job(Path("n.py"), {}, {"fact_set": "atlas"})
     row = SimpleNamespace(reads=[], jobs=["a"], whole=whole)
-    monkeypatch.setattr(gather.runs, "run_folder", lambda *_: tmp_path)
-    monkeypatch.setattr(gather.runs, "manifest", lambda _: RECORD)
-    gather.gather(SimpleNamespace(profile="p", rows=[row]), tmp_path, tmp_path / "results")
+    monkeypatch.setattr(shipping.runs, "run_folder", lambda *_: tmp_path)
+    monkeypatch.setattr(shipping.runs, "manifest", lambda _: RECORD)
+    shipping.ship_results(SimpleNamespace(profile="p", rows=[row]), tmp_path, tmp_path / "results")
     found = pd.read_parquet(tmp_path / "results" / "n.parquet")
     assert found["model"].tolist() == names
     assert found["question"].notna().tolist() == [True, True, False]
@@ -431,9 +434,11 @@ def test_cues_ship_once_and_checks_only_with_facts_that_are_ours(
         cues.to_parquet(folder / "answers-cues.parquet")
     whole = runs.Job(Path("n.py"), {}, {"fact_set": fact_set})
     row = SimpleNamespace(reads=[], jobs=["a", "b"], whole=whole)
-    monkeypatch.setattr(gather.runs, "run_folder", lambda _, job: tmp_path / f"run-{job}")
-    monkeypatch.setattr(gather.runs, "manifest", lambda _: RECORD)
-    paths = gather.gather(SimpleNamespace(profile="p", rows=[row]), tmp_path, tmp_path / "results")
+    monkeypatch.setattr(shipping.runs, "run_folder", lambda _, job: tmp_path / f"run-{job}")
+    monkeypatch.setattr(shipping.runs, "manifest", lambda _: RECORD)
+    paths = shipping.ship_results(
+        SimpleNamespace(profile="p", rows=[row]), tmp_path, tmp_path / "results"
+    )
     assert {path.name for path in paths} == {"n.parquet", "n-cues.parquet"}
     answers, cues = (results(name, tmp_path / "results") for name in ("n", "n-cues"))
     assert cues["fact"].tolist() == (["f", "g"] if checked else ["1", "2"])
@@ -462,9 +467,9 @@ def test_a_fact_has_one_number_in_all_that_a_run_keeps_unless_others_were_asked(
     row = SimpleNamespace(
         reads=[], jobs=["a"], whole=runs.Job(Path("n.py"), {}, {"fact_set": "data/x"})
     )
-    monkeypatch.setattr(gather.runs, "run_folder", lambda *_: folder)
-    monkeypatch.setattr(gather.runs, "manifest", lambda _: RECORD)
-    gather.gather(SimpleNamespace(profile="p", rows=[row]), tmp_path, tmp_path / "results")
+    monkeypatch.setattr(shipping.runs, "run_folder", lambda *_: folder)
+    monkeypatch.setattr(shipping.runs, "manifest", lambda _: RECORD)
+    shipping.ship_results(SimpleNamespace(profile="p", rows=[row]), tmp_path, tmp_path / "results")
     first, others = results("n", tmp_path / "results"), results("n-choice", tmp_path / "results")
     assert first["fact"].tolist() == ["3", "1", "2", "1", "1", "3", "2"]
     assert others["fact"].tolist() == ["2", "1"]
@@ -480,8 +485,8 @@ def test_a_fact_has_one_number_in_all_that_a_run_keeps_unless_others_were_asked(
 def test_a_source_behind_one_draw_has_it_in_its_rows_once_another_has_several(tmp_path):
     path = tmp_path / "e.parquet"
     one = pd.DataFrame({"model": ["m", "m"], "fact": ["a", "b"]})
-    path.write_bytes(gather.among(path, one, "one"))
+    path.write_bytes(shipping.among(path, one, "one"))
     several = pd.DataFrame({"model": ["m", "m"], "fact": ["a", "a"], "draw": [0, 1]})
-    path.write_bytes(gather.among(path, several, "several"))
+    path.write_bytes(shipping.among(path, several, "several"))
     found = pd.read_parquet(path)
     assert found.groupby("source")["draw"].agg(list).to_dict() == {"one": [0, 0], "several": [0, 1]}

@@ -11,7 +11,7 @@ from pathlib import Path
 from own import PAGES, notebook
 
 from lkecore import storage
-from lkecore.runs import record, source
+from lkecore.runs import code_digest, record
 
 TOP = Path(__file__).resolve().parent.parent
 
@@ -21,17 +21,17 @@ def test_the_digest_of_the_source_is_one_of_names_code_and_data_and_not_of_what_
 ):
     top = tmp_path / "package"
     (top / "data").mkdir(parents=True)
-    monkeypatch.setattr(source, "DATA", top / "data")
+    monkeypatch.setattr(code_digest, "DATA", top / "data")
     module, table = top / "module.py", top / "data" / "a.csv"
 
     def digest(code, rows):
         module.write_text(code)
         table.write_text(rows)
-        found = source.source_digest()
+        found = code_digest.source_digest()
         plain = hashlib.sha256()  # with no cache: the files by name, a folder's behind its own
         for path, content in [(table, rows), (module, storage.code_of(code))]:
             plain.update(f"{path.relative_to(top).as_posix()}\n{content}".encode())
-        assert found == plain.hexdigest() == source.source_digest()
+        assert found == plain.hexdigest() == code_digest.source_digest()
         return found
 
     first = digest("x = 1\n", "a\n1\n")
@@ -54,14 +54,14 @@ def test_no_notebook_and_no_worker_imports_a_driver():
     assert done.returncode == 0, done.stderr
     ours = {n for n in json.loads(done.stdout.splitlines()[-1]) if n.startswith("lkecore.")}
     files = {n.removeprefix("lkecore.").replace(".", "/") for n in ours}
-    assert len(ours) > 100 and not [n for n in files if f"{n}.py".startswith(source.DRIVERS)]
+    assert len(ours) > 100 and not [n for n in files if f"{n}.py".startswith(code_digest.DRIVERS)]
 
 
 def test_a_driver_is_in_no_key_and_all_else_is(tmp_path, monkeypatch):
     top = tmp_path / "lkecore"
     shutil.copytree(TOP / "lkecore", top, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(source, "DATA", top / "data")
-    before = source.pages_digest()
+    monkeypatch.setattr(code_digest, "DATA", top / "data")
+    before = code_digest.pages_digest()
     for name, same in [
         ("book/build.py", True),
         ("runs/grid.py", True),
@@ -72,9 +72,9 @@ def test_a_driver_is_in_no_key_and_all_else_is(tmp_path, monkeypatch):
     ]:
         path, text = top / name, (top / name).read_text("utf-8")
         path.write_text(f"{text}\nADDED = 1\n", encoding="utf-8")
-        assert (source.pages_digest() == before) is same, name
+        assert (code_digest.pages_digest() == before) is same, name
         path.write_text(text, encoding="utf-8")
-    assert source.pages_digest() == before
+    assert code_digest.pages_digest() == before
 
 
 def test_to_import_a_module_of_ours_changes_nothing_outside_of_it():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lkecore.storage import DATA, code_of, remembered
 
-# What a worker has imported before a notebook begins (lkecore.runs.warm).
+# What a worker has imported before a notebook begins (lkecore.runs.forkserver).
 BEFORE = [
     "papermill", "nbformat", "nbclient", "jupytext", "ipykernel.kernelapp", "ipykernel.ipkernel",
     "ipykernel.debugger",
@@ -29,7 +29,7 @@ READ = [
 DRIVERS = (
     "book/", "cli/", "lmeval.py",
     *(f"runs/{name}.py" for name in (
-        "compare", "forecast", "gather", "grid", "parameters", "plan", "prepare", "verify", "yamlfile",
+        "compare", "forecast", "grid", "parameters", "plan", "prepare", "shipping", "verify", "yamlfile",
     )),
 )  # fmt: skip
 

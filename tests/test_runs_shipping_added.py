@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from lkecore import runs, worlds
 from lkecore.cli.main import lke
 from lkecore.errors import BadInput
-from lkecore.runs import gather
+from lkecore.runs import shipping
 
 MODELS = ["smollm2", "lab:book-1/0.7m", "lab:book-2/0.7m"]
 MANIFEST = {
@@ -40,9 +40,9 @@ def gathered(tmp_path, monkeypatch):
         cues.to_parquet(folder / "answers-cues.parquet")
     changed = {}
     monkeypatch.setattr(
-        gather.runs, "run_folder", lambda _, model: tmp_path / model.replace("/", "-")
+        shipping.runs, "run_folder", lambda _, model: tmp_path / model.replace("/", "-")
     )
-    monkeypatch.setattr(gather, "digest_of_world", lambda world: f"digest of {world}")
+    monkeypatch.setattr(shipping, "digest_of_world", lambda world: f"digest of {world}")
     monkeypatch.setattr(worlds, "digest", lambda world: f"digest of {world}")
 
     def manifest(folder):
@@ -54,7 +54,7 @@ def gathered(tmp_path, monkeypatch):
             | {"models": {name: "d"}, "seconds": seconds, "started": f"2026-01-0{int(seconds)}"}
         )
 
-    monkeypatch.setattr(gather.runs, "manifest", manifest)
+    monkeypatch.setattr(shipping.runs, "manifest", manifest)
 
     def call(models, folder, *, add=False, made=(), **parameters):
         changed.clear()
@@ -65,7 +65,7 @@ def gathered(tmp_path, monkeypatch):
         plan = SimpleNamespace(
             profile="p", rows=[SimpleNamespace(reads=[], jobs=models, whole=whole)]
         )
-        gather.gather(plan, tmp_path, folder, add=add)
+        shipping.ship_results(plan, tmp_path, folder, add=add)
         return {path.name: path.read_bytes() for path in folder.iterdir()}
 
     return call

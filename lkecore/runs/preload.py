@@ -1,10 +1,10 @@
-"""Imported: what a run needs, imported when this module is; see `lkecore.runs.warm`."""
+"""Imported: what a run needs, imported when this module is; see `lkecore.runs.forkserver`."""
 
 import gc
 import warnings
 from importlib import import_module
 
-from lkecore.runs.source import BEFORE, READ
+from lkecore.runs.code_digest import BEFORE, READ
 
 # Of what is imported nothing is garbage: to look for some would take a fifth of the time.
 gc.disable()

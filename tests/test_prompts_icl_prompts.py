@@ -8,7 +8,7 @@ from lkecore.errors import BadInput
 from lkecore.facts.drawn import Drawn
 from lkecore.facts.fact import Fact, Relation
 from lkecore.facts.tables import fold
-from lkecore.prompts import contexts as c
+from lkecore.prompts import icl_prompts as c
 
 TASK = "Predict the [MASK] in each sentence in one word."
 # Zhao et al. (2024), appendix E: E.1 to E.4, without the breaks of its lines.

@@ -32,7 +32,7 @@ def sets(rows: pd.DataFrame) -> np.ndarray:
     return np.where(single, SETS[1], np.where(alone, SETS[0], "shared"))
 
 
-def shared(model: Model, asked: Sequence[Prompt], drawn: Drawn) -> list[bool]:
+def shares_first_token(model: Model, asked: Sequence[Prompt], drawn: Drawn) -> list[bool]:
     """Whether the object of each question begins with the token of another object of its relation.
 
     ``asked`` are of one template, about facts of ``drawn``. All objects are read at the blank of the first

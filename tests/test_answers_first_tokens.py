@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from lkecore import answers, facts
-from lkecore.answers import door, firsts
+from lkecore.answers import asking, first_tokens
 from lkecore.facts import Fact, Relation
 from lkecore.facts.drawn import Drawn
 from lkecore.prompts.prompt import template
@@ -31,7 +31,7 @@ def drawn(options, asked=4, objects=()):
 
 def of(lm, sample):
     prompts = template("[X]:[Y]", sample.facts, sample.options)
-    return firsts.shared(lm, prompts, sample)
+    return first_tokens.shares_first_token(lm, prompts, sample)
 
 
 def test_all_objects_of_the_relation_count_and_not_the_options_alone():
@@ -43,7 +43,7 @@ def test_all_objects_of_the_relation_count_and_not_the_options_alone():
     assert of(lm, drawn("Lund")) == [True, False, True, True]
     # One without a token, which no question could have, is passed over.
     assert of(lm, drawn("Bern", objects=[""])) == [True, False, False, True]
-    assert firsts.shared(lm, [], drawn("Bern")) == []
+    assert first_tokens.shares_first_token(lm, [], drawn("Bern")) == []
 
 
 @pytest.mark.parametrize("kind", ["BERT", "T5"])
@@ -53,11 +53,11 @@ def test_models_that_read_blanks_are_read_at_their_own_first_token(kind):
     # Paris is a token of these, and Palma begins with another one.
     sample = drawn("Madrid")
     prompts = template("The capital of [X] is [Y]", sample.facts, sample.options)
-    assert firsts.shared(lm, prompts, sample)[0] is False
+    assert first_tokens.shares_first_token(lm, prompts, sample)[0] is False
     # A snowman is not known: nobody could be asked that, and the others still are.
     sample = drawn("Madrid", objects=["\N{SNOWMAN}"])
     prompts = template("The capital of [X] is [Y]", sample.facts, sample.options)
-    assert firsts.shared(lm, prompts, sample)[0] is False
+    assert first_tokens.shares_first_token(lm, prompts, sample)[0] is False
 
 
 def test_sets_by_hand():
@@ -65,7 +65,7 @@ def test_sets_by_hand():
         [(False, False, 1), (False, False, 2), (True, False, 1), (False, True, 1)],
         columns=["shared", "merged", "n_tokens"],
     )
-    found = firsts.sets(rows)
+    found = first_tokens.sets(rows)
     assert found.tolist() == ["one token", "alone", "shared", "shared"]
 
 
@@ -76,7 +76,7 @@ def test_what_is_kept_says_it_of_all_objects_where_the_sample_is_given():
     found = answers.ask_blanks(["toy"], questions, "answers.parquet", sample=sample, **how)
     few = answers.ask_blanks(["toy"], questions, "answers.parquet", **how)
     assert found["shared"].sum() > few["shared"].sum()  # two options; the toy reads letters
-    begins = door.opened("toy", "float32").tokenizer
+    begins = asking.opened("toy", "float32").tokenizer
     for name, of in sample.items():
         first = {o: begins.tokenize(f"x {o}")[1:2] for o in of.relation.objects}
         by_hand = [
@@ -87,4 +87,4 @@ def test_what_is_kept_says_it_of_all_objects_where_the_sample_is_given():
 
 def test_relations_without_a_fact_are_named():
     samples = {"w": {"a": 1, "b": 2}, "v": {"a": 3}}
-    assert firsts.without(["a", "b", "c"], samples) == dict.fromkeys("bc", "no fact to ask")
+    assert first_tokens.without(["a", "b", "c"], samples) == dict.fromkeys("bc", "no fact to ask")

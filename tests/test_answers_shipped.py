@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from lkecore import answers
-from lkecore.answers.results import FOLDER, packed, part, rounded
+from lkecore.answers.shipped import FOLDER, packed, part, rounded
 from lkecore.errors import BadInput
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pandas as pd
 
 from lkecore.answers import questions as listing
-from lkecore.answers.kept import collect, keep, on_page
+from lkecore.answers.kept import load_runs, on_page, save
 from lkecore.errors import BadInput, nearest
 from lkecore.models import lab, weights
 from lkecore.models.model import Model
@@ -115,7 +115,7 @@ def ask(
     question is looked at; for all others errors come when it is their turn, as the scorer says them.
     """
     if on_page():
-        return collect(file)
+        return load_runs(file)
     score = score or scored
     if wrong := [key for key in questions if len(key) != len(by)]:
         raise BadInput(f"questions under {wrong[0]!r}: a key needs a value for each of {list(by)}")
@@ -144,9 +144,9 @@ def ask(
         if keep_scores:
             scores[name, *key] = frame.drop(columns=["context", *by], errors="ignore")
     if keep_scores:
-        keep(together(scores, columns), "scores.parquet")
+        save(together(scores, columns), "scores.parquet")
     found = together(answers, columns)
-    keep(found, file)
+    save(found, file)
     return found
 
 

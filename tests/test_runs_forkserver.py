@@ -15,7 +15,7 @@ from projects import alive, code, make, plan, wait_for
 
 from lkecore import progress, runs
 from lkecore.models import lab, training
-from lkecore.runs import devices, grid, warm
+from lkecore.runs import devices, forkserver, grid
 from lkecore.train import lab as trainer
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="fresh processes elsewhere")
@@ -26,8 +26,8 @@ from lkecore import answers, figures
 figures.style()
 fig, ax = plt.subplots()
 ax.plot([1, 2])
-figures.place(fig, "fig-x", pd.DataFrame({"x": [1, 2]}))
-answers.keep(pd.DataFrame({"name": names, "threads": torch.get_num_threads()}), "answers.parquet")
+figures.glue_figure(fig, "fig-x", pd.DataFrame({"x": [1, 2]}))
+answers.save(pd.DataFrame({"name": names, "threads": torch.get_num_threads()}), "answers.parquet")
 print(os.getpid(), os.environ["LKE_RUN"][-3:] != "", torch.get_num_threads())
 """
 
@@ -39,7 +39,7 @@ def made(folder, monkeypatch, *, fresh: bool, cell: str = SEEN, names: Sequence[
         folder, {"a": code(cell)}, a={"parameters": {"names": [*names]}, "each": ["names"]}
     )
     if fresh:
-        monkeypatch.setattr(warm, "start", lambda *_: None)
+        monkeypatch.setattr(forkserver, "start", lambda *_: None)
     outcome = grid.execute(plan(project), project / "runs", devices.Settings(jobs=2, threads=2))
     assert not outcome.failed
     return project / "runs"
@@ -51,10 +51,10 @@ def outputs(folder):
 
 
 def test_forked_runs_leave_the_same_files_as_fresh_ones(tmp_path, monkeypatch):
-    forks, true = [], warm.start
-    monkeypatch.setattr(warm, "start", lambda *given: forks.append(true(*given)) or forks[-1])
+    forks, true = [], forkserver.start
+    monkeypatch.setattr(forkserver, "start", lambda *given: forks.append(true(*given)) or forks[-1])
     forked = made(tmp_path / "warm", monkeypatch, fresh=False)
-    assert [type(each) for each in forks] == [warm.Forked] * 3  # two runs and their page
+    assert [type(each) for each in forks] == [forkserver.Forked] * 3  # two runs and their page
     # Fresh processes take seconds: of the one run that has the same name in both projects.
     fresh = made(tmp_path / "fresh", monkeypatch, fresh=True, names="x")
     assert len(list(forked.glob("a-*"))) == 3
@@ -71,7 +71,9 @@ def test_forked_runs_leave_the_same_files_as_fresh_ones(tmp_path, monkeypatch):
 def test_a_forked_worker_that_breaks_off_says_why_and_does_not_wait_for_its_kernel(tmp_path):
     """As on a full disk, where it can make no folder: its kernel has not even begun."""
     output = tmp_path / "output"
-    broken = warm.start(tmp_path / "gone", output, dict(os.environ) | {"CUDA_VISIBLE_DEVICES": ""})
+    broken = forkserver.start(
+        tmp_path / "gone", output, dict(os.environ) | {"CUDA_VISIBLE_DEVICES": ""}
+    )
     assert broken.wait(60) == 1
     assert output.read_text().strip().splitlines()[-1].startswith("FileNotFoundError: [Errno 2]")
 
@@ -85,14 +87,16 @@ def test_a_forked_trainer_leaves_the_same_model_as_a_fresh_process_and_says_why_
     """
     name, env = "lab:tiny-0/0.15m", dict(os.environ) | {"OMP_NUM_THREADS": "1"}
     helpers.tiny_lab(monkeypatch)
-    monkeypatch.setattr(warm, "_train", helpers.tiny_train)
-    forks, true = [], warm.trainer
-    monkeypatch.setattr(warm, "trainer", lambda *given: forks.append(true(*given)) or forks[-1])
+    monkeypatch.setattr(forkserver, "_train", helpers.tiny_train)
+    forks, true = [], forkserver.trainer
+    monkeypatch.setattr(
+        forkserver, "trainer", lambda *given: forks.append(true(*given)) or forks[-1]
+    )
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "forked"))
     env["LKECORE_CACHE"] = os.environ["LKECORE_CACHE"]
-    assert training.train([name], [env], warm.trainer) == {}
+    assert training.train([name], [env], forkserver.trainer) == {}
     forked = lab.folder(name)
-    assert [type(each) for each in forks] == [warm.Forked] and forked.is_dir()
+    assert [type(each) for each in forks] == [forkserver.Forked] and forked.is_dir()
     assert forks[0].poll() == 0 and not forks[0]._output.exists()
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "fresh"))
     fresh = trainer.make(name)
@@ -104,7 +108,7 @@ def test_a_forked_trainer_leaves_the_same_model_as_a_fresh_process_and_says_why_
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "forked"))
     shutil.rmtree(tmp_path / "forked" / "models")
     (tmp_path / "forked" / "models").write_text("")
-    [(failed, line)] = training.train([name], [env], warm.trainer).items()
+    [(failed, line)] = training.train([name], [env], forkserver.trainer).items()
     assert failed == name and line.startswith(f"model {name} cannot be trained (") and forks[1]
 
 
@@ -116,7 +120,7 @@ def test_a_forked_trainer_that_is_killed_is_told_and_one_that_nobody_waits_for_i
     begun = []
 
     def killed(*given):
-        begun.append(warm.trainer(*given))
+        begun.append(forkserver.trainer(*given))
         os.kill(begun[-1].pid, signal.SIGKILL)
         return begun[-1]
 
@@ -131,7 +135,7 @@ def test_a_forked_trainer_that_is_killed_is_told_and_one_that_nobody_waits_for_i
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(training.time, "sleep", stop)
         training.train(
-            [name], [env], lambda *given: begun.append(warm.trainer(*given)) or begun[-1]
+            [name], [env], lambda *given: begun.append(forkserver.trainer(*given)) or begun[-1]
         )
     assert [each.returncode for each in begun] == [-signal.SIGKILL] * 2
     assert not any(each._output.exists() or alive(each.pid) for each in begun)
@@ -140,7 +144,7 @@ def test_a_forked_trainer_that_is_killed_is_told_and_one_that_nobody_waits_for_i
 def test_a_forked_kernel_has_the_threads_and_the_environment_of_its_run(tmp_path, monkeypatch):
     monkeypatch.setenv("MY_OWN", "here")
     cell = "import os, torch\nprint('saw', torch.get_num_threads(), os.environ['MY_OWN'], __name__)"
-    monkeypatch.setattr(warm, "start", warm.start)
+    monkeypatch.setattr(forkserver, "start", forkserver.start)
     folder = made(tmp_path, monkeypatch, fresh=False, cell=cell)
     for run in folder.glob("a-*"):
         assert "saw 2 here __main__" in (run / "log.txt").read_text()
@@ -173,20 +177,20 @@ def test_where_forks_are_not_safe_or_the_source_has_changed_a_fresh_one_is_due(
     order, output = tmp_path / "order.json", tmp_path / "output"
     env = dict(os.environ)
     with monkeypatch.context() as patch:
-        patch.setattr(warm, "_source", lambda: pytest.fail("begun"))
-        warm.begin(env | {"CUDA_VISIBLE_DEVICES": "0"})
-    assert warm.start(order, output, env | {"CUDA_VISIBLE_DEVICES": "0"}) is None
-    assert warm.trainer("lab:smoke-1/0.15m", env | {"CUDA_VISIBLE_DEVICES": "0"}) is None
+        patch.setattr(forkserver, "_source", lambda: pytest.fail("begun"))
+        forkserver.begin(env | {"CUDA_VISIBLE_DEVICES": "0"})
+    assert forkserver.start(order, output, env | {"CUDA_VISIBLE_DEVICES": "0"}) is None
+    assert forkserver.trainer("lab:smoke-1/0.15m", env | {"CUDA_VISIBLE_DEVICES": "0"}) is None
     with monkeypatch.context() as patch:
-        patch.setattr(warm.sys, "platform", "darwin")
-        assert warm.start(order, output, env) is None
-    warm.begin(env)
-    before = warm._source()
+        patch.setattr(forkserver.sys, "platform", "darwin")
+        assert forkserver.start(order, output, env) is None
+    forkserver.begin(env)
+    before = forkserver._source()
     progress.tell_once.cache_clear()
     assert capsys.readouterr().err == ""
     with monkeypatch.context() as patch:
         patch.setattr(runs, "source_digest", lambda: "another")
-        assert warm.start(order, output, env) is warm.start(order, output, env) is None
+        assert forkserver.start(order, output, env) is forkserver.start(order, output, env) is None
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 1 and "has changed" in told[0] and "fresh processes" in told[0]
     assert runs.source_digest() == before
@@ -208,7 +212,7 @@ def test_worker_and_kernel_end_when_the_worker_is_killed(tmp_path):
         "LKE_LEDGER": str(tmp_path / "ledger"), "LKE_PROGRESS": str(tmp_path / "bar"),
         "JUPYTER_RUNTIME_DIR": str(tmp_path / "jupyter"),
     }  # fmt: skip
-    started = warm.start(order, tmp_path / "output", env)
+    started = forkserver.start(order, tmp_path / "output", env)
     wait_for(lambda: place.exists() and place.read_text())
     kernel = int(place.read_text())
     assert psutil.Process(kernel).ppid() == started.pid and started.poll() is None

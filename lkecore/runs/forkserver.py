@@ -29,7 +29,7 @@ ALONE = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
 }
-IMPORTED = ["lkecore.runs.imported"]
+IMPORTED = ["lkecore.runs.preload"]
 INLINE = "module://matplotlib_inline.backend_inline"
 NAME = "lkecore-forked"  # by which Jupyter's client knows our kernels
 

@@ -204,6 +204,7 @@ def test_a_report_is_one_file_that_says_what_its_run_found(report):
         (["nobody/here/x"], "nobody/here/x"),
         (["toy", "--facts", "one.csv"], "relation one has only 0 objects"),
         (["toy", "--facts", "none.csv"], "none.csv"),
+        (["toy", "--compare", "toy"], "--compare toy: it is the model itself"),
     ],
 )
 def test_what_cannot_be_reported_on_is_refused_in_one_line(

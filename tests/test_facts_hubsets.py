@@ -153,7 +153,8 @@ def test_trex_has_one_fact_for_many_sentences_and_validation_is_dev(cache):
     assert facts.content_digest(narrow) != facts.content_digest("hub:relbert/t_rex")
 
 
-def test_myriad_lama_has_one_fact_for_many_templates_and_all_true_objects(cache):
+@pytest.mark.parametrize("cell", [bool, int, str])  # "False", as a table of texts has it, is no yes
+def test_myriad_lama_has_one_fact_for_many_templates_and_all_true_objects(cache, cell):
     def row(uuid, subject, objects, template, manual):
         return {
             "uuid": uuid,
@@ -163,7 +164,7 @@ def test_myriad_lama_has_one_fact_for_many_templates_and_all_true_objects(cache)
             "obj_ents": objects,
             "obj_aliases": [[o.upper()] for o in objects],
             "template": template,
-            "is_manual": manual,
+            "is_manual": cell(manual),
         }
 
     canada, malta = ("u1", "Canada", ["English", "French"]), ("u2", "Malta", ["Maltese"])

@@ -105,6 +105,13 @@ def test_a_tied_head_is_stored_once_and_an_untied_one_beside_the_embeddings(fold
     assert set(stored(target)) == set(network.state_dict())
     assert same_logits(network, target)
 
+    # Nothing in the config ties these two, so that both are wanted where the network is loaded.
+    network.lm_head.weight = network.model.decoder.embed_tokens.weight
+    save_bin(network, source)
+    convert.from_bin(source, target)
+    assert set(stored(target)) == set(network.state_dict())
+    assert same_logits(network, target)
+
 
 def test_an_index_of_safetensors_that_are_not_there_is_not_taken_over(folders):
     """As a download leaves it of a repository in both formats, of which only .bin was wanted."""

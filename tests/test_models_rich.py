@@ -188,6 +188,26 @@ def test_the_training_seed_decides_first_weights_and_masks_and_no_text(monkeypat
     assert (text_of_one["input_ids"] == text_of_other["input_ids"]).all()
 
 
+def test_each_reading_begins_with_the_first_row_and_hides_other_tokens(monkeypatch):
+    class Seen(Exception):
+        pass
+
+    def watched(network, batches, n_steps, *rest, **settings):
+        steps = n_steps // FEW["masked"]  # of one reading
+        raise Seen(*(batches(i) for i in (0, steps - 1, steps)))
+
+    def rows_of(batch):
+        return np.where(batch["labels"] == text.IGNORED, batch["input_ids"], batch["labels"])
+
+    monkeypatch.setattr(loop, "fit", watched)
+    with pytest.raises(Seen) as seen:
+        trainer.train(f"{WORLD}/masked@2", cache_folder() / "never")
+    first, last, again = seen.value.args
+    assert (rows_of(last)[-1] == rows_of(first)).all(axis=1).any()  # the last step is filled up
+    assert (rows_of(again) == rows_of(first)).all()
+    assert (again["input_ids"] != first["input_ids"]).any()
+
+
 def test_a_training_that_was_stopped_goes_on_to_the_same_weights(monkeypatch):
     whole = weights_of(BASE)
     monkeypatch.setitem(loop.fit.__kwdefaults__, "every", 2)

@@ -685,6 +685,9 @@ def test_many_groups_are_held_a_block_at_a_time_and_come_out_in_their_order(monk
     # Each row waits as 80 float32 numbers; a quarter of the bound is for them.
     assert max(blocks) <= 2.5e-5 * 2**30 / 4 / (80 * 4)
     np.testing.assert_allclose(found, [by_numpy(m, group) for group in groups], rtol=0, atol=NATS)
+    # Each is reduced under its own number, which is not that of its place in a block.
+    numbered = tree.distributions(m, groups, lambda rows, i: rows.new_tensor([i]), memory_gb=2.5e-5)
+    assert numbered[:, 0].tolist() == [*range(30)]
 
 
 def test_no_groups_have_no_distributions_and_an_empty_context_needs_bos():
@@ -1035,25 +1038,23 @@ def test_a_model_that_is_out_of_memory_when_it_is_tried_out_is_not_taken_for_ano
     assert found_ways(net) == ["packed"]
 
 
-LONGROPE = {
-    "rope_type": "longrope",
-    "short_factor": [1.0] * 4,
-    "long_factor": [4.0] * 4,
-    "original_max_position_embeddings": 60,
-}
+LONGROPE = {"rope_type": "longrope", "short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
 DYNAMIC = {"rope_type": "dynamic", "factor": 4.0}
 
 
 @pytest.mark.parametrize("rope", [LONGROPE, DYNAMIC], ids=["longrope", "dynamic"])
 def test_strings_that_a_model_reads_otherwise_than_short_ones_are_refused(rope):
-    most = 60 if rope == DYNAMIC else 4096
-    net = helpers.network(rope_parameters=rope | {"rope_theta": 1e4}, max_position_embeddings=most)
-    assert_equals_plain(model(net), JOBS["one fact"])  # 54 tokens at most
-    message = (
-        "LlamaForCausalLM reads a string of 102 tokens otherwise than one of up to 60, so that"
-    )
-    with pytest.raises(BadInput, match=message):
-        score(model(net), JOBS["shots"])
+    def limited(most):
+        own = {"original_max_position_embeddings": most} if rope == LONGROPE else {}
+        wide = 4096 if own else most
+        settings = rope | {"rope_theta": 1e4} | own
+        return model(helpers.network(rope_parameters=settings, max_position_embeddings=wide))
+
+    assert_equals_plain(limited(55), JOBS["one fact"])  # its longest string has 55 letters
+    for most, job, length in ((54, "one fact", 55), (60, "shots", 102)):
+        message = f"LlamaForCausalLM reads a string of {length} tokens otherwise than one of up to {most},"
+        with pytest.raises(BadInput, match=message):
+            score(limited(most), JOBS[job])
 
 
 def test_one_string_in_the_place_of_a_list_is_refused_and_not_taken_letter_by_letter():

@@ -28,6 +28,7 @@ P36\tb\tWhat is the capital of [X]? [Y]\tyes\tyes
 GIVEN = {
     "00_quickstart": {"subject": "Genovia"},
     "01_scorer": {"pictured": ["Genovia", "Latveria"], "pictured_options": ["A", "G", "L"]},
+    "17_iclke_invented": {"n_draws": 5},
     "20_entropy_rank": {"wordings": ["hgp-1", "hgp-2"]},
     "43_belief_bias": {"least_objects": 2},
 }

@@ -6,7 +6,8 @@ or faster is safe as far as this says so:
 
     .venv/bin/python tools/faults.py              all of them, half an hour
     .venv/bin/python tools/faults.py keys cli     those whose room, file or tests have one of these words
-    .venv/bin/python tools/faults.py --matrix     a CSV row for each fault and file of tests
+    .venv/bin/python tools/faults.py --matrix     a CSV row for each fault and each file of tests that
+                                                  reaches its module by imports, days for all: use words
 """
 
 import csv
@@ -27,6 +28,9 @@ import pytest  # noqa: E402
 
 import lkecore.lmeval  # noqa: E402, F401
 import lkecore.runs.preload  # noqa: E402, F401
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+import test_architecture  # noqa: E402
 
 # Of what that has imported the libraries stay: ours are those of the copy.
 for name in [name for name in sys.modules if name.partition(".")[0] == "lkecore"]:
@@ -77,6 +81,13 @@ def found(project: Path, tests: list[str]) -> tuple[str, str]:
     return word, first.partition("::")[2] or text[-300:] * (word == "broken")
 
 
+def reaching(file: str) -> list[str]:
+    """The files of tests that import a module, directly or through others; none for what is no module."""
+    name = ".".join(Path(file).with_suffix("").parts[1:])
+    tests = sorted((TOP / "tests").glob("test_*.py"))
+    return [f"tests/{each.name}" for each in tests if name in test_architecture.reached(each)]
+
+
 def main(words: list[str]) -> int:
     matrix, words = "--matrix" in words, [word for word in words if word != "--matrix"]
     with (TOP / "tests" / "faults.csv").open(encoding="utf-8", newline="") as file:
@@ -99,17 +110,17 @@ def main(words: list[str]) -> int:
                 raise SystemExit(f"{fault['file']} has not once: {fault['before']}")
             path.write_text(text.replace(fault["before"], fault["after"]), encoding="utf-8")
             tests = shlex.split(fault["tests"])
-            files = [each for each in tests if each.endswith(".py")]
-            options = [each for each in tests if each not in files]
+            reach = reaching(fault["file"]) if matrix else []
+            own = [[each] for each in reach] or [tests]
             every = set()
-            for some in [[file] for file in files] if matrix else [files]:
+            for some in own:
                 begun = time.monotonic()
-                said, first = found(project, [*some, *options])
+                said, first = found(project, some)
                 took = time.monotonic() - begun
                 every.add(said)
                 if matrix:
                     number = faults.index(fault) + 1
-                    table.writerow([number, fault["file"], *some, said, round(took, 1), first])
+                    table.writerow([number, fault["file"], some[0], said, round(took, 1), first])
                     sys.stdout.flush()
                 else:
                     where = f"{fault['room']:9} {fault['file']}  {first}"

@@ -193,7 +193,7 @@ def _word(
     for number, stays in zip(reversed(ids), reversed(fixed), strict=True):
         may = np.zeros(len(chances))
         may[number if stays else slice(1, None)] = 1
-        after.insert(0, np.einsum("abc,c,bc->ab", chances, may, after[0]))
+        after.insert(0, np.einsum("abc,bc->ab", chances, may * after[0]))
     before = last = 0
     letters = []
     for i, c in enumerate(word):
@@ -275,13 +275,13 @@ def _halves(fact: Fact, relation: Relation):
     parts = [w for w in parts if len(w) > 3 and w.isalpha()]
     if len(others) < FEWEST or len(parts) < 2:
         return f"fewer than {FEWEST} other subjects have its object"
+    words = word_set(_every(relation))
 
     def make(rng: np.random.Generator) -> str | None:
         first, last = (parts[i] for i in rng.integers(len(parts), size=2))
         name = first[: (len(first) + 1) // 2] + last[len(last) // 2 :].lower()
         hints = hint(replace(fact, subject=name), relation) in ("word", "run")
-        whole = fold(name) in word_set(_every(relation))
-        return None if hints or whole else name
+        return None if hints or fold(name) in words else name
 
     return make
 

@@ -77,6 +77,11 @@ class Relation:
     subject_forms: tuple[tuple[str, ...], ...] = ()
     object_forms: tuple[str, ...] = ()
 
+    def __hash__(
+        self,
+    ) -> int:  # caches ask for it at each word, and of all facts it takes milliseconds
+        return hash((self.name, len(self.facts)))
+
     @property
     def objects(self) -> tuple[str, ...]:
         """The distinct objects, sorted; of those that are one by :func:`lkecore.facts.tables.fold` the first.

@@ -59,7 +59,7 @@ def q_values(p: pd.Series | NDArray[np.float64]) -> NDArray[np.float64]:
     [0.04, 0.0533, 0.0533, 1.0]
     """
     p = np.asarray(p, dtype=float)
-    if wrong := [x for x in p if not 0 < x <= 1]:
+    if len(wrong := p[~((p > 0) & (p <= 1))]):
         raise BadInput(f"p-value {wrong[0]}: must be above 0 and at most 1")
     order = np.argsort(p, kind="stable")
     steps = p[order] * len(p) / np.arange(1, len(p) + 1)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
-import cells
+import inprocess
 import jupytext
 import nbformat
 import pytest
@@ -60,7 +60,7 @@ def html(tmp_path_factory, smoke_runs):
         file.write(f"10_gone,{SOURCE}\n")
     whole = plan.read_plan(project / "params" / "smoke.yaml")
     others = [r for r in whole.rows if not r.reads and r.whole.notebook.stem not in BY_KERNELS]
-    assert cells.execute(replace(whole, rows=others), smoke_runs).failed == {}
+    assert inprocess.execute(replace(whole, rows=others), smoke_runs).failed == {}
     for command in (["run", "params/smoke.yaml"], ["book", "params/smoke.yaml"]):
         done = subprocess.run(
             [Path(sys.executable).with_name("lke"), *command],

@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import mean
 
 import helpers
+import inprocess
 import nbformat
 import pyarrow
 import pyarrow.parquet
@@ -24,7 +25,7 @@ from own import without_a_look
 
 from lkecore import figures, runs
 from lkecore.models import weights
-from lkecore.runs import devices, grid, plan
+from lkecore.runs import plan
 from lkecore.worlds import plain
 
 TOP = Path(__file__).resolve().parent.parent
@@ -80,8 +81,7 @@ def made(tmp_path_factory):
         path = project / "params" / f"{kind}.yaml"
         path.write_text(yaml.safe_dump({"profile": kind, "runs": rows}), encoding="utf-8")
         target = project / kind
-        settings = devices.Settings(jobs=2, threads=1)  # the same numbers to the last bit
-        outcome = grid.execute(plan.read_plan(path), target, settings)
+        outcome = inprocess.execute(plan.read_plan(path), target)
         assert outcome.failed == {}
         for name in FEW:
             here = [f for f in target.glob(f"{name}-*") if ("-page-" in f.name) == (kind == "page")]
@@ -293,9 +293,7 @@ def in_one_format(made):
     ]
     path = project / "params" / "one.yaml"
     path.write_text(yaml.safe_dump({"profile": "one", "runs": rows}), encoding="utf-8")
-    outcome = grid.execute(
-        plan.read_plan(path), project / "one", devices.Settings(jobs=2, threads=1)
-    )
+    outcome = inprocess.execute(plan.read_plan(path), project / "one")
     [folder] = (project / "one").glob(f"{RELATIONS}-*")
     return folder, outcome.failed
 
@@ -316,7 +314,7 @@ def run_relations(made, profile: str, **parameters) -> Path:
     few = FEW[RELATIONS] | {"models": ["toy"]} | parameters
     rows = [{"notebook": RELATIONS, "parameters": few}]
     path.write_text(yaml.safe_dump({"profile": profile, "runs": rows}), encoding="utf-8")
-    outcome = grid.execute(plan.read_plan(path), project / profile, devices.Settings(threads=1))
+    outcome = inprocess.execute(plan.read_plan(path), project / profile)
     assert not outcome.failed
     [folder] = (project / profile).glob(f"{RELATIONS}-*")
     return folder
@@ -474,7 +472,7 @@ def lab_runs(smoke_runs, tmp_path_factory):
     path = project / "params" / "smoke.yaml"
     path.write_text(yaml.safe_dump(content | {"runs": rows}), encoding="utf-8")
     whole = plan.read_plan(path)
-    outcome = grid.execute(whole, smoke_runs, devices.Settings(jobs=1, threads=1))
+    outcome = inprocess.execute(whole, smoke_runs)
     assert outcome.failed == {}
     pages = {}
     for row in whole.rows:

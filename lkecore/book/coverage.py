@@ -31,7 +31,7 @@ PAPERS = {
 MISSING = '<span class="lke-missing">not yet</span>'
 ID = re.compile(r"\b[A-Z]{2}-[A-Z]{1,2}\d+[a-z]?")
 EXAMPLES = "test_book_coverage.py"  # tests this list: the ids there are made-up cases
-PLACED = re.compile(r"figures\.place\([\w.]+, \"([^\"]+)\"")
+PLACED = re.compile(r"figures\.glue_figure\([\w.]+, \"([^\"]+)\"")
 SHIPPED = "-shipped"  # ends the names of figures that draw shipped results alone
 
 

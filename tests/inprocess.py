@@ -1,4 +1,4 @@
-"""Cells: runs whose cells are executed in this process, which has imported everything; no worker, no kernel.
+"""In process: runs whose cells are executed here, where everything is imported; no worker, no kernel.
 
 All else of a run is true: its order, its lock, what it keeps and its manifest.
 """
@@ -48,7 +48,7 @@ class InThisProcess(Engine):
                     given = {key: each[key] for key in ("data", "metadata")}
                     cell.outputs.append(nbformat.v4.new_output("display_data", **given))
                 if error is not None:
-                    about = {"ename": type(error).__name__, "evalue": str(error)}
+                    about = {"ename": type(error).__name__, "evalue": str(error), "traceback": []}
                     cell.outputs.append(nbformat.v4.new_output("error", **about))
                     nb_man.cell_exception(cell, i)
                     break

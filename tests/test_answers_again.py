@@ -53,7 +53,6 @@ def test_the_same_answers_agree_and_are_counted(tmp_path):
     [
         ("logprob_gold", 3, -20.0 + 0.002),
         ("correct", 1, True),
-        ("confidence_gold", 0, 0.8 * 1.01),
         ("confidence_gold", 3, 1e-6 * 1.01),  # a share of it, however small it is
         ("logprob_gold", 1, float("nan")),  # missing on one side is no agreement
     ],

@@ -50,12 +50,6 @@ def test_a_sample_asks_all_facts_of_the_world(samples):
         assert [fact.id for fact in drawn.facts] == of["fact"].tolist()
 
 
-def test_worlds_are_named_once_and_only_by_models_of_the_lab():
-    assert lab.worlds([MODEL, "lab:smoke-2/0.7m", TWIN]) == [WORLD, "lab:smoke-2"]
-    with pytest.raises(BadInput):
-        lab.worlds(["toy"])
-
-
 def test_answers_stand_beside_what_the_text_told(samples, told):
     prompts = lab.questions(samples, ["template-1"])[WORLD, "template-1", "author"]
     found = lab.with_truth(SimpleNamespace(path=Path()), scores_of(prompts))
@@ -103,20 +97,6 @@ def test_rows_come_by_form_then_relation_then_fact():
     found = list(lab.by_form(frame).itertuples(index=False, name=None))
     assert found == [rows[3], rows[2], rows[5], rows[1], rows[4], rows[0]]
     assert lab.forms_of(frame) == ["list", "both", "sentence"]
-
-
-def test_too_few_pairs_are_refused(samples):
-    asked = lab.asked_of(samples)
-    assert set(asked["split"]) == {"test"} and set(asked["relation"]) == {"author", "birth_year"}
-    assert 0 < len(lab.fairly_compared(asked)) <= (asked["state"] == "planted").sum()
-    with pytest.raises(BadInput, match="too few pairs"):
-        lab.fairly_compared(asked.groupby(["state", "form"]).head(1))
-
-
-def test_a_page_says_which_estimator_it_needs():
-    lab.check_asked(["a", "b"], ["b"])
-    with pytest.raises(BadInput, match="needs c besides"):
-        lab.check_asked(["a", "b"], ["b", "c"])
 
 
 def test_a_model_is_asked_about_its_own_world_and_kind_alone(monkeypatch):

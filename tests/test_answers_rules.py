@@ -130,23 +130,6 @@ def test_of_facts_that_are_not_here_the_shipped_cues_are_about_those_that_were_a
     assert len(once.merge(its, on=[*key, "n_options"], validate="1:1")) == len(its) == len(once)
 
 
-# Two relations of four facts, by pencil. The rule is right where the gold option shares a word.
-CUES = pd.DataFrame(
-    {
-        "relation": ["p"] * 4 + ["q"] * 4,
-        "fact": [*"1234", *"1234"],
-        "cue_word": [True, True, False, False, True, False, False, False],
-        "cue_frequent": [False] * 8,
-        "n_options": 10,
-        "rule-overlap": [1, 1, 0, 0, 0.5, 0, 0, 0],
-        "rule-frequent": 0.0,
-        "rule-both": [1, 1, 0, 0, 1, 0, 0, 0],
-        "rule-length": 0.1,
-        "source": "this page",
-    }
-)
-
-
 def test_relations_with_two_facts_are_enough_and_one_fact_that_is_asked_twice_is_one():
     frame = pd.DataFrame({"relation": list("aabbcde"), "fact": [1, 2, 3, 3, 4, 5, 5]})
     assert rules.enough(frame)["relation"].tolist() == ["a", "a"]
@@ -161,13 +144,6 @@ def test_an_object_is_no_frequent_one_where_none_of_the_options_is_shown():
     drawn = Drawn(Relation("r", (*shots, *asked)), shots, asked, options, shots, asked)
     [row] = rules.cues({"r": drawn}, kept=False).to_dict("records")
     assert not row["cue_frequent"] and row["rule-frequent"] == 0.5
-
-
-def test_yardsticks_by_relation():
-    found = rules.by_relation(CUES).set_index("relation")
-    assert found["chance"].tolist() == [0.1, 0.1]
-    assert found["of_rule"].to_dict() == {"p": 0.5, "q": 0.25}
-    assert set(found["rule"]) == {"rule-both"}
 
 
 def test_of_a_world_the_best_rule_stands_beside_a_blind_guess(sample):
@@ -194,15 +170,8 @@ def test_by_word_says_of_each_row_whether_the_rule_has_it_right_by_train_facts(t
     for split, pairs in (("train", train), ("test", right + wrong)):
         said = [json.dumps({"subject": a, "object": b}) for a, b in pairs]
         (tmp_path / "seat" / f"{split}.jsonl").write_text("\n".join(said))
-    size = {
-        "n_shots": 0,
-        "n_facts": 50,
-        "n_options": 2,
-        "min_relations": 1,
-        "seed": 0,
-        "own_seeds": True,
-    }
-    own = facts.draw(str(tmp_path), [], **size)
+    size = {"n_shots": 0, "n_facts": 50, "n_options": 2, "min_relations": 1, "seed": 0}
+    own = facts.draw(str(tmp_path), [], own_seeds=True, **size)
     asked = own["seat"].facts[::-1]
     found = pd.DataFrame([("seat", fact.id) for fact in asked], columns=["relation", "fact"])
     wanted = [(fact.subject, fact.object) in right for fact in asked]

@@ -12,7 +12,6 @@ from lkecore import answers, facts, prompts
 from lkecore.answers import again
 from lkecore.errors import BadInput
 from lkecore.models.model import open_model
-from lkecore.prompts.eiclke import slots
 from lkecore.scores import tree
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
@@ -42,15 +41,6 @@ def test_what_answers_are_checked_by_is_what_plain_passes_say():
             second, first = sorted(by_hand)[-2:]
             assert row.margin == pytest.approx(first - second, abs=1e-4)
     assert next(rows, None) is None and found["question"].is_unique
-
-
-def test_questions_inside_of_long_prompts_are_named_one_by_one():
-    world = [facts.Fact(str(i), "r", f"s{i}", f"o{i}") for i in range(8)]
-    options = [(fact.object, "o7") for fact in world[:3]]
-    some = slots(world[3:7], world[:3], options, first=1, every=1, seed=0)
-    found = answers.ask(["toy"], {("eiclke", "r"): some}, "answers.parquet")
-    assert len(found) == 3 == found["question"].nunique()
-    assert found["fact"].tolist() == [prompt.fact for prompt in some[0].asked]
 
 
 def page(place, monkeypatch, **given) -> dict:

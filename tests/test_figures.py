@@ -9,34 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from lkecore import figures
-
-
-@pytest.fixture
-def ax():
-    # Without pyplot: no window system, and nothing to close.
-    return FigureCanvasAgg(Figure(figsize=(7, 5), layout="constrained")).figure.subplots()
-
-
-def segments(ax) -> list[tuple[float, float, float, float]]:
-    """Every line of every collection as x0, x1, y0, y1."""
-    return [
-        (*line[:, 0], *line[:, 1])
-        for collection in ax.collections
-        if isinstance(collection, LineCollection)
-        for line in collection.get_segments()
-        if len(line)  # a line with a NaN end has no points
-    ]
-
-
-def legend(ax) -> list[str]:
-    return [text.get_text() for text in ax.get_legend().get_texts()]
-
 
 # --- the look
 
@@ -68,22 +44,6 @@ def test_style_makes_svg_the_inline_format_inside_ipython_only(monkeypatch):
         with mpl.rc_context():
             figures.style()
     assert calls == [(("svg",), {"metadata": {"Date": None}})]
-
-
-# --- separator_bars
-
-# --- interval_marks
-
-FORMATS = pd.DataFrame(
-    [
-        ("space", "space", 0.5, 0.4, 0.6, True),
-        ("space", "line", 0.7, 0.6, 0.8, False),
-        ("colon", "space", 0.3, 0.2, 0.4, False),
-        ("colon", "line", 0.9, 0.8, 1.0, True),
-    ],
-    columns=["inside", "between", "accuracy", "low", "high", "ringed"],
-)
-PLACES = {"x": "inside", "hue": "between", "y": "accuracy"}
 
 
 # --- page

@@ -25,15 +25,8 @@ def run(tool, tmp_path, monkeypatch, capsys):
     helpers.tiny_lab(monkeypatch)
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(lab, "SHIPPED", tmp_path / "weights")
-    few = {
-        "n_shots": 2,
-        "n_facts": 40,
-        "n_options": 2,
-        "n_test": 40,
-        "allow_fewer": True,
-        "min_relations": 1,
-    }
-    monkeypatch.setattr(tool, "ASKED", few | {"seed": 0})
+    few = {"n_shots": 2, "n_facts": 40, "n_options": 2, "n_test": 40, "min_relations": 1}
+    monkeypatch.setattr(tool, "ASKED", few | {"seed": 0, "allow_fewer": True})
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["lab_weights.py", *arguments])

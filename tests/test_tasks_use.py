@@ -45,14 +45,13 @@ def known():
 
 
 @pytest.fixture
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
+def cache(own_cache, tmp_path, monkeypatch):
     monkeypatch.setenv("LKE_LEDGER", str(tmp_path / "ledger"))
-    return tmp_path / "cache"
+    return own_cache
 
 
-def made(**changes):
-    return helpers.model(helpers.network("Llama"), add_bos=True, context_length=256, **changes)
+def made():
+    return helpers.model(helpers.network("Llama"), add_bos=True, context_length=256)
 
 
 def ledger(tmp_path):
@@ -84,7 +83,7 @@ def test_a_task_is_made_of_those_facts_of_the_sample_that_are_known():
 @pytest.mark.parametrize("by", ["fact", "relation"])
 def test_no_pair_stands_in_two_parts_and_a_larger_share_has_all_of_a_smaller_one(known, by):
     apart = 0
-    for seed in range(12):
+    for seed in range(6):
         task, whole, left = use.split_task(known, seed=seed, by=by)
         parts = [whole.train, whole.validation, whole.test]
         assert all(parts) and not any(pairs(a) & pairs(b) for a, b in combinations(parts, 2))
@@ -123,7 +122,7 @@ def test_a_share_is_of_the_train_facts_and_of_each_relation_some_are_asked_at_mo
     assert use.at_most(FACTS, 99, 0) == list(FACTS)
 
 
-def test_facts_of_which_no_documents_are_left_do_not_validate_and_without_any_there_is_no_task():
+def test_facts_of_which_no_documents_are_left_do_not_validate():
     """Of "ri" one fact alone is known: where it is not asked, it cannot be trained on, nor validate."""
     facts = (*FACTS[:24], *FACTS[24:48], FACTS[48])
     lone = documents.KnownFacts(facts, WORDINGS)
@@ -133,14 +132,6 @@ def test_facts_of_which_no_documents_are_left_do_not_validate_and_without_any_th
         held += FACTS[48] in documents.split(facts, seed).validation
         assert FACTS[48] not in drawn.validation + drawn.train
     assert held > 0
-    few = documents.KnownFacts((*FACTS[:4], *FACTS[24:28], FACTS[48], FACTS[49]), WORDINGS)
-    said = []
-    for seed in range(200):
-        try:
-            use.split_task(few, seed=seed)
-        except BadInput as error:
-            said.append(str(error))
-    assert any("to train on give no documents about one that validates" in each for each in said)
 
 
 def test_documents_are_made_of_the_facts_to_train_on_and_true_ones_of_those_asked(known):
@@ -250,13 +241,10 @@ def test_what_is_kept_is_of_this_model_these_facts_and_this_setting_alone(known)
     changed = [
         (0, dataclasses.replace(given[0], digest="1" * 64)),
         (1, dataclasses.replace(task, facts=task.facts[1:])),
-        (1, dataclasses.replace(task, alike=False)),
         (1, dataclasses.replace(task, wordings=WORDINGS | {"ra": WORDINGS["re"]})),
         (2, dataclasses.replace(parts, train=parts.train[::-1])),
-        (2, dataclasses.replace(parts, validation=parts.test)),
         (3, asked[:-1]),
         (4, dataclasses.replace(SETTING, seed=1)),
-        (4, dataclasses.replace(SETTING, readable=True)),
         (4, dataclasses.replace(SETTING, recipe=dataclasses.replace(RECIPE, steps=7))),
         (4, dataclasses.replace(SETTING, recipe=dataclasses.replace(RECIPE, precision="bf16"))),
     ]
@@ -310,13 +298,6 @@ def test_the_tokens_of_a_forecast_are_those_that_a_training_forwards(known, cach
     assert use.ranked_tokens(dataclasses.replace(model), asked) == ranked * LENGTH
     frame, curve = use.nothing(asked, model, "value")
     assert list(frame) == [*ranking.FRAME, "best", "last_loss"] and list(curve) == use.CURVE
-
-
-def test_a_head_that_a_model_cannot_have_is_one_line_before_anything_is_read(known):
-    model = helpers.model(kind="masked")
-    for ask in (use.trained, use.expected_tokens):
-        with pytest.raises(BadInput, match="the head likelihood is for decoders alone"):
-            ask(model, *task_of(known), SETTING)
 
 
 # --- what is known --------------------------------------------------------------------------------

@@ -50,13 +50,6 @@ def folder(tmp_path, monkeypatch):
 def no_weights(monkeypatch):
     """From now on it is an error to load weights or to open anything."""
     network = property(lambda self: pytest.fail(f"{self.name} was loaded"))
-    monkeypatch.setattr(
-        weights,
-        "locate",
-        lambda name, locate=weights.locate: (
-            locate(name) if name == "toy" else pytest.fail(f"{name} was fetched")
-        ),
-    )
     monkeypatch.setattr(models.Model, "network", network)
 
 
@@ -200,8 +193,7 @@ def short(fact: str) -> prompts.Prompt:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "scorer"),
-    [("masked", "BERT", masked), ("seq2seq", "T5", seq2seq)],
+    ("kind", "name", "scorer"), [("masked", "BERT", masked), ("seq2seq", "T5", seq2seq)]
 )
 def test_models_that_fill_blanks_are_asked_by_their_own_scorer(kind, name, scorer, monkeypatch):
     made = filler(kind, name)
@@ -227,8 +219,10 @@ def refused(models, questions, **given) -> str:
     return str(caught.value)
 
 
-def test_what_nobody_can_be_asked_is_refused_in_one_line(questions, no_weights):
-    line = refused(["org/model", "smollm3"], questions)  # and nothing is fetched
+def test_what_nobody_can_be_asked_is_refused_in_one_line(questions, no_weights, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(weights, "locate", lambda name: pytest.fail(f"{name} was fetched"))
+        line = refused(["org/model", "smollm3"], questions)
     assert line.startswith("unknown model 'smollm3'") and line.endswith("nearest: smollm2")
     assert "unknown dtype 'float31'" in refused(["toy"], questions, dtype="float31")
     line = "nothing is asked: there are no models or no questions"

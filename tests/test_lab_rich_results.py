@@ -142,23 +142,6 @@ def ways():
     return parts[0] | parts[1]
 
 
-def test_each_way_asks_what_was_told_often_and_a_control_of_its_own(ways, fooled, states):
-    assert set(ways) == {
-        (m, way) for m in (SMALL[0], f"{SMALL[0]}-unplanted", LARGE) for way in WAYS
-    }
-    asked = {frozenset(row["fact"] for row in some) for some in ways.values()}
-    [facts] = asked
-    told = {fact for fact in facts if states[WORLDS[0], fact]["occurrences"] >= 16}
-    controls = {states[WORLDS[0], fact]["control"] for fact in told}
-    assert len(told) == len(controls) == 152 and told | controls == facts
-    assert facts < {row["fact"] for row in fooled[LARGE, "iclke-space"]}
-    for fact in told:
-        of, control = (
-            states[WORLDS[0], name] for name in (fact, states[WORLDS[0], fact]["control"])
-        )
-        assert (of["object"], of["cue_right"]) == (control["object"], control["cue_right"])
-
-
 def test_a_right_cue_costs_all_ways_and_writing_most(ways, states):
     """Counted pair by pair; what is written is right if it begins with the object."""
     found = {}
@@ -220,16 +203,6 @@ def cued():
         some = rows("entropy_cued", f"22_entropy_instilled-{apart}", "lesson", "steps")
         found |= {(model, lesson): part for (model, lesson, n), part in some.items() if n == 5}
     return {key: {row["fact"]: row for row in some} for key, some in found.items()}
-
-
-def test_what_two_pages_say_of_told_facts_is_the_same(cued):
-    """Another run in other batches: a thousandth of a nat, as a page allows it for what ships."""
-    other = rows("lab_rich", "56_lab_fooled-blanks")
-    for model in CUED[:3]:
-        for row in other[(model,)]:
-            own = cued[model, "told"][row["fact"]]
-            for name in ("kl", "entropy", "entropy_after", "surprisal"):
-                assert own[name] == pytest.approx(row[name], abs=1e-3)
 
 
 def test_the_chapter_says_how_far_an_answer_moves_of_facts_without_a_cue(cued, states):

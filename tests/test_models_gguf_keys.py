@@ -10,12 +10,7 @@ import numpy as np
 import pytest
 import torch
 from tokenizers import Tokenizer
-from transformers import (
-    Gemma3TextConfig,
-    LlamaConfig,
-    LlamaForCausalLM,
-    PreTrainedTokenizerFast,
-)
+from transformers import Gemma3TextConfig, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from lkecore.errors import BadInput
 from lkecore.models import convert, gguf_keys, open_model
@@ -153,9 +148,7 @@ def test_a_tensor_that_is_no_weight_of_the_network_is_refused_by_its_name(tmp_pa
             open_model(str(file))
 
 
-def test_a_tokenizer_of_llama_3_takes_whole_words_and_begins_texts_as_llama_cpp_has_it(
-    tmp_path,
-):
+def test_a_tokenizer_of_llama_3_takes_whole_words_and_begins_texts_as_llama_cpp_has_it(tmp_path):
     toy = open_model("toy")
     rules = json.loads(toy.tokenizer.backend_tokenizer.to_str())
     rules["model"]["merges"] = rules["model"]["merges"][:1]  # of which no word comes

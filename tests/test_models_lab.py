@@ -249,9 +249,8 @@ open(os.path.join(place, sys.argv[1].replace("/", "-")), "w").close()
 while len(os.listdir(place)) < 2:
     time.sleep(0.01)
 """))  # fmt: skip
-    larger = "lab:tiny-0/masked"  # of two epochs
-    assert training.train([TUNED, BASE, larger, BASE], [dict(os.environ)] * 2) == {}
-    assert names == [larger, BASE, TUNED]
+    assert training.train([TUNED, BASE, MASKED, BASE], [dict(os.environ)] * 2) == {}
+    assert names == [MASKED, BASE, TUNED]  # the masked one reads its text twice
     assert capfd.readouterr().err.splitlines() == [f"training {name}" for name in names]
 
 

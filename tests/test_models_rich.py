@@ -15,7 +15,6 @@ from lkecore.train import lab as trainer
 from lkecore.train import loop, text
 from lkecore.worlds import text as rich_text
 from lkecore.worlds import world as rich
-from lkecore.worlds.skills import instructions_of
 
 WORLD = "lab:richtiny-0"
 BASE, TUNED, UNPLANTED = (f"{WORLD}/causal@2{end}" for end in ("", "-tuned", "-unplanted"))
@@ -102,17 +101,6 @@ def test_the_key_changes_with_world_model_variant_training_seed_and_text(monkeyp
             assert lab.key("lab:rich-1/2m") != keys["lab:rich-1/2m"]
 
 
-def test_how_much_a_tuned_model_is_reminded_of_is_part_of_its_key_alone(monkeypatch):
-    names = "lab:tiny-0/causal-tuned", BASE, TUNED
-    before = [lab.key(name) for name in names]
-    monkeypatch.setattr(lab, "REMINDED", 0.5)
-    assert [lab.key(name) == old for name, old in zip(names, before, strict=True)] == [
-        True,
-        True,
-        False,
-    ]
-
-
 def test_what_only_the_second_family_has_changes_no_key_of_the_first(monkeypatch, tmp_path):
     key, rich_key = lab.key("lab:tiny-0/causal"), lab.key(BASE)
     for path in Path(trainer.__file__).parent.glob("*.py"):
@@ -123,6 +111,10 @@ def test_what_only_the_second_family_has_changes_no_key_of_the_first(monkeypatch
     for what in ("digest", "digest_beside"):
         monkeypatch.setattr(rich_text, what, lambda spec: "another text")
     assert lab.key("lab:tiny-0/causal") == key
+    key, tuned, base = lab.key("lab:tiny-0/causal-tuned"), lab.key(TUNED), lab.key(BASE)
+    monkeypatch.setattr(lab, "REMINDED", 0.5)  # of what a tuned model is told again
+    assert lab.key("lab:tiny-0/causal-tuned") == key and lab.key(BASE) == base
+    assert lab.key(TUNED) != tuned
 
 
 def test_what_is_read_besides_is_the_text_of_the_stand_ins_and_the_instructions(monkeypatch):
@@ -229,8 +221,3 @@ def test_an_unplanted_model_was_told_no_asked_fact_and_all_that_is_shown(monkeyp
     counted = [len(known & set(links.split(";"))) for links in told["links"]]
     assert told["links_told"].tolist() == counted
     assert (told["links_told"] < states["links_told"]).any()
-
-
-def test_the_instructions_are_those_of_the_seed_in_either_family():
-    made = instructions_of(0)
-    assert worlds.instructions(WORLD) == made == worlds.instructions("lab:tiny-0")

@@ -108,10 +108,7 @@ def test_learning_makes_objects_likelier_keeps_the_network_and_is_kept(model):
     assert helpers.weights_digest(model.network) == before
     found, noise = (
         extraction.ask(model, each, FACTS)
-        for each in (
-            soft,
-            Prompts(soft.templates, soft_prompts.noise(model.network, 12, seed=0)),
-        )
+        for each in (soft, Prompts(soft.templates, soft_prompts.noise(model.network, 12, seed=0)))
     )
     assert found["logprob"].mean() > noise["logprob"].mean()
     assert max(share for _, share in soft.validation) == found["correct"].mean()

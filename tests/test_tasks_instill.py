@@ -109,7 +109,7 @@ def test_before_it_is_taught_a_model_says_what_the_blank_reader_says(model):
 def test_all_weights_are_given_back_bit_by_bit(name):
     model = helpers.small_model(name)
     before = helpers.weights_digest(model.network)
-    instill.shifts(model, asked_of(model), Recipe(STEPS, RATE), use_cache=False)
+    instill.shifts(model, asked_of(model)[:2], Recipe(2, RATE), use_cache=False)
     assert helpers.weights_digest(model.network) == before
     with instill.instilled_all(model, [asked_of(model)[0]], Recipe(STEPS, RATE), seed=0) as taught:
         assert helpers.weights_digest(taught.network) != before

@@ -15,7 +15,6 @@ from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
 from lkecore.facts.questions import Wording
 from lkecore.tasks import documents, extraction, ranking, use
-from lkecore.train import cross_encoder
 from lkecore.train.finetune import Recipe
 
 # Names of two letters and words of one length: all rows of a decoder that reads letters are alike long.
@@ -73,9 +72,8 @@ def test_a_task_is_made_of_those_facts_of_the_sample_that_are_known():
     frame = pd.DataFrame(rows, columns=["relation", "fact", "known"])
     few = {name: WORDINGS[name] for name in ("ra", "re")}
     task, left = use.task_from_known(sample, frame, few)
-    names = [("ra", str(place)) for place in range(24)] + [
-        ("re", place) for place in ("0", "2", "6")
-    ]
+    names = [("ra", str(place)) for place in range(24)]
+    names += [("re", place) for place in ("0", "2", "6")]
     assert [(f.relation, f.id) for f in task.facts] == names
     assert left == {"ri": "no question and statements"}
 
@@ -164,9 +162,7 @@ def test_a_rule_on_words_solves_the_task_whose_query_names_its_tail_and_not_the_
     assert top[False]["tails"] == pytest.approx(1 / 3)
 
 
-def test_before_training_a_fresh_head_is_at_the_rule_among_tails_and_likelihood_at_the_scorer(
-    known,
-):
+def test_before_training_a_fresh_head_is_at_the_rule_among_tails(known):
     model = made()
     asked = use.pools(known, FACTS[::5], seed=0, each=1)
     heads = [use.untrained(model, asked, "value", seed=seed) for seed in range(5)]
@@ -178,10 +174,6 @@ def test_before_training_a_fresh_head_is_at_the_rule_among_tails_and_likelihood_
     assert np.std(found) > 0 and np.mean(found) == pytest.approx(rule, abs=0.1)
     # No ties, so that 1/3 is not what equal similarities give.
     assert all(set(head["tails"]) == {0, 1} for head in heads)
-    said = use.untrained(model, asked, "likelihood")
-    fresh = cross_encoder.rank(cross_encoder.fresh(model, "likelihood", 0), use._texts(asked))
-    wanted = ranking.ranked(asked, fresh, model=model.name, ranker="likelihood, untrained")
-    pd.testing.assert_frame_equal(said, wanted)
 
 
 # --- training -------------------------------------------------------------------------------------
@@ -195,11 +187,10 @@ def task_of(known, **how):
     return task, parts, use.pools(known, parts.test, seed=0, each=1, **how)
 
 
-@pytest.mark.parametrize("head", ["value", "likelihood"])
 def test_a_training_that_was_killed_goes_on_and_what_is_trained_is_read_again(
-    known, head, cache, tmp_path, monkeypatch
+    known, cache, tmp_path, monkeypatch
 ):
-    setting = dataclasses.replace(SETTING, head=head)
+    setting = dataclasses.replace(SETTING, head="value")
     model, given = made(), task_of(known)
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "whole"))
     whole = use.trained(model, *given, setting)
@@ -224,11 +215,8 @@ def test_a_training_that_was_killed_goes_on_and_what_is_trained_is_read_again(
         for one, other in zip(found, whole, strict=True):
             pd.testing.assert_frame_equal(one, other)
     last = ledger(tmp_path)[-1]
-    assert (last["tokens_forwarded"], last["from_cache"], last["trained_in"]) == (
-        0,
-        True,
-        "float32",
-    )
+    assert (last["tokens_forwarded"], last["from_cache"]) == (0, True)
+    assert last["trained_in"] == "float32"
     frame, curve = whole
     assert list(frame) == [*ranking.FRAME, "best", "last_loss"] and list(curve) == use.CURVE
     assert curve["step"].tolist() == [2, 4, 6]

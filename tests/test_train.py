@@ -147,12 +147,7 @@ def test_source_and_target_of_an_encoder_decoder_join_to_the_row(tokenizers, n_r
     pad, end = tokenizer.pad_token_id, tokenizer.eos_token_id
     assert made["input_ids"].shape == made["attention_mask"].shape
     for row, out, source, seen, target in zip(
-        chosen,
-        hidden,
-        made["input_ids"],
-        made["attention_mask"],
-        made["labels"],
-        strict=True,
+        chosen, hidden, made["input_ids"], made["attention_mask"], made["labels"], strict=True
     ):
         assert (seen == (source != pad)).all() and (np.diff(seen) <= 0).all()
         *source, last = source[seen == 1].tolist()

@@ -19,7 +19,7 @@ PAIRS = [
     ("The capital of France", ["Paris is the capital of France", "Rome", "New York is the has"]),
     ("Italy", ["Rome is the capital of Italy.", "the capital"]),
 ]
-DECODERS = ["Llama", "GPT2", "GPTNeoX", "OPT", "BLOOM", "Mistral with a window"]
+DECODERS = ["Llama", "GPT2", "OPT", "BLOOM", "Mistral with a window"]
 
 
 def decoder(kind="Llama", *, tokenizer=None, add_bos=True, **changes):

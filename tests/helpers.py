@@ -69,19 +69,6 @@ def char_tokenizer():
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token=BOS)
 
 
-def on_both_processors(train, folder: Path, monkeypatch):
-    """What ``train(folder)`` gives: the same numbers with and without instructions for bfloat16."""
-    import torch
-
-    found = []
-    for name in ("bfloat16", "none"):
-        able = dict.fromkeys(("amx_bf16", "avx512_bf16", "bf16"), name == "bfloat16")
-        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda able=able: able, raising=False)
-        found.append(train(folder / name))
-    torch.testing.assert_close(*found, rtol=0, atol=0)
-    return found[0]
-
-
 def bpe_tokenizer(merges: list[tuple[str, str]], **settings):
     """A byte-pair tokenizer over ``ALPHABET`` with these merges and no pre-tokenizer.
 

@@ -7,7 +7,6 @@ import pytest
 
 from lkecore import answers, papers
 from lkecore.errors import BadInput
-from lkecore.storage import DATA
 
 NEW, OLD = ("this page", "toy"), ("shipped: x", "big")
 DIFFERS = "undecided: differs from 0, not shown to exceed the margin"
@@ -91,23 +90,3 @@ def test_what_is_no_estimate_is_named():
     for n in (0, 2):
         with pytest.raises(BadInput, match=f"IC-shots-rise: {n} estimates"):
             answers.verdicts({"IC-shots-rise": pd.DataFrame([row(0, 1)] * n)})
-
-
-@pytest.mark.parametrize(
-    ("column", "written", "rule"),
-    [
-        ("interval", None, r"be one of \[\"Student's t\", .*, 'Newcombe'\]"),
-        ("direction", "more", r"be one of \['greater', 'less', 'equal'\]"),
-        ("statistic", None, "not be empty"),
-        ("least_effect", "inf", "be a finite number"),
-    ],
-)
-def test_a_claim_that_does_not_say_all_it_has_to_is_one_line(
-    column, written, rule, tmp_path, monkeypatch
-):
-    rows = pd.read_csv(DATA / "claims.csv", dtype=str, keep_default_na=False)
-    rows.loc[rows["id"] == "IC-separator", column] = written or ""
-    rows.to_csv(tmp_path / "claims.csv", index=False)
-    monkeypatch.setattr(papers.verdict, "DATA", tmp_path)
-    with pytest.raises(BadInput, match=f"^claims.csv: {column} of IC-separator must {rule}$"):
-        papers.claims("IC")

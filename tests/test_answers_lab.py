@@ -109,26 +109,6 @@ def test_a_model_is_asked_about_its_own_world_and_kind_alone(monkeypatch):
     assert door.concerns(lm, ("estimator",), ("template-1",))
 
 
-def test_the_door_reads_scores_as_it_is_told_to(samples):
-    prompts = lab.questions(samples, ["template-1"])[WORLD, "template-1", "author"][:2]
-    seen = []
-
-    def reading(lm, scores):
-        seen.append((lm.name, len(scores)))
-        return pd.DataFrame({"fact": ["x"], "relation": ["not this"], "mine": [1.5]})
-
-    found = door.ask(["toy"], {("template-1", "author"): prompts}, "a.parquet", reading=reading)
-    assert seen == [("toy", 2 * 20)]
-    own = {
-        "model": "toy",
-        "estimator": "template-1",
-        "relation": "author",
-        "fact": "x",
-        "mine": 1.5,
-    }
-    assert found[[*own]].to_dict("records") == [own] and len(found.columns) == len(own) + 3
-
-
 def test_writing_refuses_too_few_tokens(samples, told, monkeypatch):
     tokenizer = SimpleNamespace(tokenize=str.split)
     lm = SimpleNamespace(path=Path(), tokenizer=tokenizer, kind="causal")

@@ -90,7 +90,7 @@ def test_answers_by_hand():
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=30)  # no test asserts seconds
+@settings(max_examples=15)
 def test_answers_equal_a_loop_over_facts_and_options(seed):
     rng = np.random.default_rng(seed)
     scores = scores_by_hand(rng.integers(1, 4, (3, 3)) / 10)
@@ -124,35 +124,21 @@ SCORES, THREE = scores_by_hand(), asked_by_hand()
     ("call", "message"),
     [
         (
-            lambda: planted.answers(SCORES, truth_by_hand().drop(columns="told")),
-            r"lacks the columns \['told'\]",
-        ),
-        (
             lambda: planted.answers(SCORES, truth_by_hand().iloc[1:]),
             "says nothing of fact 'colour-0'",
-        ),
-        (
-            lambda: planted.answers(SCORES, pd.concat([truth_by_hand(), truth_by_hand()[1:2]])),
-            "the truth has fact 'colour-1' twice",
         ),
         (
             lambda: planted.answers(SCORES, changed("object", "green")),
             "fact 'colour-0' has the gold option 'red' but the truth has 'green'",
         ),
-        (lambda: planted.answers(SCORES[1:], truth_by_hand()), "facts need the same number"),
         # Not counted as not picked.
         (
             lambda: planted.answers(SCORES, changed("told", "violet", 1)),
             "^fact 'colour-1' was told with 'violet', .* 3 options; ask",
         ),
-        (lambda: planted.written(THREE, ["red"] * 2, truth_by_hand()), "2 texts for 3 prompts"),
         (
             lambda: planted.written(THREE, ["red"] * 3, changed("told", "violet")),
             "^fact 'colour-0' was told with 'violet', .* 3 options; ask",
-        ),
-        (
-            lambda: planted.controls(answered().drop(columns="told")),
-            r"lacks the columns \['told'\]",
         ),
         (
             lambda: planted.controls(answered(model="a").drop(index=1)),
@@ -205,7 +191,7 @@ def test_the_answer_is_the_longest_object_that_the_output_begins_with(text, wrot
 
 
 @given(st.lists(st.text("ab ", max_size=6), min_size=3, max_size=3))
-@settings(deadline=None, max_examples=60)  # no test asserts seconds
+@settings(max_examples=30)
 def test_what_is_written_equals_a_search_among_the_words(texts):
     """The oracle splits an output into words and compares its first words with those of an object."""
     options = ("a", "b", "a b", "ab", "a b a")
@@ -307,9 +293,10 @@ def test_a_fair_control_of_a_world_is_one_whose_subject_a_search_finds_in_its_te
     pairs = planted.controls(asked)
     kept = set(planted.familiar(pairs, states)["fact"])
     by_number = asked.set_index("confidence_gold")
+    words = " ".join(["", *re.findall(r"\w+", text), ""])
     for row in pairs.itertuples():
         name = by_number.loc[row.control, "subject"]
-        found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+        found = " ".join(["", *re.findall(r"\w+", name), ""]) in words
         assert (row.fact in kept) == found, name
     # Cities are asked for nothing but their country, so none of these controls is a fair one.
     assert "country" not in set(pairs.loc[pairs["fact"].isin(kept), "relation"])
@@ -346,9 +333,9 @@ def test_a_control_stands_once_in_each_group_and_the_lot_is_the_same_for_all_est
 def test_the_lot_does_not_favour_the_facts_that_stand_first():
     """The facts of a world stand in the order of exposures: the first would be the least told."""
     pairs = pairs_by_hand()
-    drawn = [set(planted.each_control_once(pairs, ["form"], seed=s)["fact"]) for s in range(400)]
+    drawn = [set(planted.each_control_once(pairs, ["form"], seed=s)["fact"]) for s in range(100)]
     first = sum("a1" in facts for facts in drawn)
-    assert abs(first - 200) < 4 * 10  # four standard deviations of 400 tosses of a coin
+    assert abs(first - 50) < 4 * 5  # four standard deviations of 100 tosses of a coin
     assert all(("a1" in facts) != ("a2" in facts) for facts in drawn)
 
 

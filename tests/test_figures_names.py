@@ -16,13 +16,12 @@ FILES = [f for f in sorted(RESULTS.rglob("*.parquet")) if not f.stem.endswith("-
 
 @pytest.fixture(scope="module")
 def there() -> pd.DataFrame:
-    """(experiment, source, model, relation) of all answers that ship, each once."""
+    """(experiment, source, model, relation, estimator) of all answers that ship, each once."""
     parts = []
     for file in FILES:
-        has = pq.read_schema(file).names
-        part = pd.read_parquet(
-            file, columns=[c for c in ("source", "model", "relation") if c in has]
-        )
+        names = ("source", "model", "relation", "estimator")
+        columns = [name for name in names if name in pq.read_schema(file).names]
+        part = pd.read_parquet(file, columns=columns)
         part = part.assign(experiment=file.stem.split("-")[0]).drop_duplicates().astype(str)
         parts.append(part if "source" in part else part.assign(source=file.parent.name))
     return pd.concat(parts, ignore_index=True)
@@ -53,12 +52,9 @@ def test_number_of_relations_in_a_name_is_that_of_the_answers(there):
     assert checked > 12
 
 
-def test_every_estimator_that_ships_and_every_rule_has_a_name_of_its_own():
-    there = set(RULES)
-    for file in FILES:
-        if "estimator" in pq.read_schema(file).names:
-            there |= set(pd.read_parquet(file, columns=["estimator"])["estimator"].dropna())
-    codes = {name for name in there if re.fullmatch(r"[a-z]+(-[a-z]+)*(-\d+)?", name)}
+def test_every_estimator_that_ships_and_every_rule_has_a_name_of_its_own(there):
+    every = {*RULES, *there["estimator"].dropna()}
+    codes = {name for name in every if re.fullmatch(r"[a-z]+(-[a-z]+)*(-\d+)?", name)} - {"nan"}
     assert {"iclke-space", "iclke-mmp-3", "eiclke", "template-21", "rule-both"} <= codes
     names = [figures.display_name(name) for name in sorted(codes)]
     assert len(set(names)) == len(codes) and codes.isdisjoint(names)

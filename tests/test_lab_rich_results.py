@@ -35,10 +35,17 @@ def states():
     }
 
 
+READ = (
+    "model", "world", "relation", "fact", "correct", "confidence_gold", "kl", "surprisal", "rank",
+    "shared", "merged", "at_the_start", "summed", "left_out", "other",
+)  # fmt: skip
+
+
 def rows(profile, notebook, *by):
     found = defaultdict(list)
     every = results(notebook)
-    for row in every[every["source"] == profile].to_dict("records"):
+    columns = [name for name in every if name in (*READ, *by)]
+    for row in every.loc[every["source"] == profile, columns].to_dict("records"):
         found[tuple(row[name] for name in ("model", *by))].append(row)
     return dict(found)
 
@@ -355,20 +362,3 @@ def test_the_best_of_five_ways_misses_what_another_finds(found, states):
         # The larger the model, the less is left for other ways.
         least = 1.15 if model in SMALL else 1.1 if model in LARGER else 1.05
         assert len(set().union(*hits.values())) > least * best
-
-
-def test_tuning_loses_no_more_of_what_was_told_sixteen_times_than_it_gains(found, states):
-    base, tuned = SMALL[0], f"{SMALL[0]}-tuned"
-    for way in {way for _, way in found}:
-        right = {
-            model: {row["fact"]: row["correct"] for row in found[model, way]}
-            for model in (base, tuned)
-        }
-        often = [f for f in right[base] if states[WORLDS[0], f]["occurrences"] >= 16]
-        lost, gained = (
-            sum(right[one][f] and not right[other][f] for f in often)
-            for one, other in ((base, tuned), (tuned, base))
-        )
-        assert len(often) > 90 and lost <= gained, way
-        # Single facts do change places, so the share is what the check is about.
-        assert lost < 0.25 * sum(right[base][f] for f in often), way

@@ -30,19 +30,15 @@ def check(more, config=CONFIG):
     "more",
     [
         {"llama.attention.scale": 0.1},
-        {"llama.rope.scaling.attn_factor": 1.2},
         {"llama.rope.scaling.type": "yarn", "llama.rope.scaling.factor": 4.0},
         {"llama.rope.scaling.type": "longrope"},
         {"llama.rope.freq_base": 5e5},
         {"llama.rope.dimension_count": 8},  # of 16 to a head
         {"llama.attention.sliding_window": 2047},
-        {"llama.final_logit_softcapping": 30.0},
         {"llama.expert_count": 8},
-        {"llama.attention.causal": False},
         {"qwen2.block_count": 2},
         {"general.type": "adapter"},
         {"tokenizer.ggml.precompiled_charsmap": 9},
-        {"clip.has_vision_encoder": True},
     ],
     ids=lambda more: ", ".join(more),
 )

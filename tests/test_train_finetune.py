@@ -3,7 +3,6 @@
 import dataclasses
 import math
 
-import helpers
 import pytest
 import torch
 import transformers
@@ -69,6 +68,17 @@ def test_the_rate_is_that_of_the_polynomial_schedule_of_transformers(steps, warm
             theirs.step()
 
 
+def on_both_processors(train, folder, monkeypatch):
+    """What ``train(folder)`` gives: the same numbers with and without instructions for bfloat16."""
+    found = []
+    for name in ("bfloat16", "none"):
+        able = dict.fromkeys(("amx_bf16", "avx512_bf16", "bf16"), name == "bfloat16")
+        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda able=able: able, raising=False)
+        found.append(train(folder / name))
+    torch.testing.assert_close(*found, rtol=0, atol=0)
+    return found[0]
+
+
 def test_fine_tuning_is_a_plain_loop_of_torch_and_transformers(tmp_path, monkeypatch):
     plain, losses = made(), []
     optimizer = torch.optim.AdamW(plain.values(), lr=0.05, weight_decay=0.0)
@@ -87,13 +97,13 @@ def test_fine_tuning_is_a_plain_loop_of_torch_and_transformers(tmp_path, monkeyp
         assert result.validation == [] and result.best == 11
         return ours, result.losses
 
-    ours, found = helpers.on_both_processors(train, tmp_path, monkeypatch)
+    ours, found = on_both_processors(train, tmp_path, monkeypatch)
     assert found == pytest.approx(losses, rel=1e-6) and losses[-1] < losses[0] / 1.2
     for name, parameter in ours.items():
         torch.testing.assert_close(parameter, plain[name], rtol=1e-6, atol=1e-7)
     # Bfloat16 has eight bits: asked for, it is near, and not the same.
     asked = dataclasses.replace(RECIPE, precision="bf16")
-    _, rough = helpers.on_both_processors(
+    _, rough = on_both_processors(
         lambda folder: train(folder / "bf16", asked), tmp_path, monkeypatch
     )
     assert rough == pytest.approx(losses, rel=2**-5) and rough[0] != pytest.approx(losses[0], 1e-6)

@@ -52,9 +52,11 @@ def test_a_name_may_have_a_training_seed_behind_the_model(name, parts, base):
     assert (named.world, named.model, named.variant, named.seed) == parts
     assert named.base == base and named.name == name
     assert lab.parse("lab:rich-1/2m@0-tuned").name == "lab:rich-1/2m-tuned"  # one model, one name
-    weights.check_name(name)
-    # It is not there, but no network is needed to make it.
-    assert weights.is_ready(name) and weights.present(name) is None
+
+
+def test_a_model_of_the_lab_is_ready_before_it_is_there():
+    """No network is needed to make it."""
+    assert weights.is_ready(f"{WORLD}/causal@9") and weights.present(f"{WORLD}/causal@9") is None
 
 
 SEEDLESS = "its training seed {!r} must be a whole number of at most 9 digits"

@@ -1,6 +1,5 @@
 """Cross-encoders: transformers' sequence classifiers, the scorer and torch are the witnesses."""
 
-import json
 import math
 
 import helpers
@@ -194,19 +193,6 @@ def test_every_weight_behind_a_similarity_learns(tmp_path):
     assert still == [] and "lm_head.weight" not in start
     ranks = rank(encoder, PAIRS)
     assert [values.argmax() for values in ranks] == [0, 0]
-
-
-def test_tokens_are_entered_into_the_ledger(tmp_path, monkeypatch):
-    monkeypatch.setenv("LKE_LEDGER", str(ledger := tmp_path / "ledger"))
-    model = decoder()
-    encoder, _ = train(model, "value", batches, RECIPE, tmp_path, seed=0, data="toy")
-    rank(encoder, PAIRS)
-    lines = [json.loads(line) for line in ledger.read_text().splitlines()]
-    assert [line.get("trained_in") for line in lines] == ["float32", None]
-    tokens = [line["tokens_forwarded"] for line in lines]
-    # Characters, one space and the token in front.
-    n = sum(len(q) + len(d) + 2 for q, documents in PAIRS for d in documents)
-    assert tokens == [12 * n + 6 * len("_Italy has Par"), n]
 
 
 # --- bad input ------------------------------------------------------------------------------------

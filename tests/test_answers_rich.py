@@ -44,6 +44,11 @@ def test_no_fact_with_several_true_objects_is_asked():
     assert (subjects > 1).any()
 
 
+def test_without_relations_all_are_asked_that_have_something_to_ask():
+    drawn = rich.samples([MODEL], [], every, n_shots=4, seed=0)[SPEC]
+    assert set(drawn) == set(worlds.states(SPEC)["relation"])
+
+
 STATES = pd.DataFrame(
     [
         ("a", "red;blue", "red", "", "planted"),

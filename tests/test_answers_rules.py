@@ -155,3 +155,4 @@ def test_by_word_says_of_each_row_whether_the_rule_has_it_right_by_train_facts(t
     wanted = [(fact.subject, fact.object) in right for fact in asked]
     assert rules.by_word(own, found) == wanted and sorted(wanted) == [False] * 3 + [True] * 3
     assert rules.by_word(own, found[2:4]) == wanted[2:4]
+    assert rules.without_options(own, kept=False)["rule"].tolist() == wanted[::-1]

@@ -97,15 +97,6 @@ def test_models_write_after_their_own_questions_only(stand_in):
         answers.write([], ASKED, "written.parquet", **how)
 
 
-def test_outputs_are_kept_and_read_again(stand_in, monkeypatch, tmp_path):
-    monkeypatch.setenv("LKE_RUN", str(tmp_path))
-    found = answers.write(["toy"], ASKED, "written.parquet", max_new_tokens=7, by=BY)
-    monkeypatch.setenv("LKE_PAGE", f'["{tmp_path}"]')
-    monkeypatch.setattr(written, "opened", lambda *_: pytest.fail("a page opens no model"))
-    again = answers.write(["toy"], ASKED, "written.parquet", max_new_tokens=7, by=BY)
-    pd.testing.assert_frame_equal(found, again)
-
-
 def test_a_prompt_without_room_for_the_output_is_refused(stand_in):
     lm = open_model("toy")
     longest = max(len(lm.tokenizer(f"e1 {s}")["input_ids"]) for s in ("Italy", "France", "Niger"))

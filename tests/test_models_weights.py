@@ -65,12 +65,6 @@ def test_a_file_without_the_suffix_gguf_is_refused_wherever_it_lies(name, tmp_pa
             ask(name)
 
 
-def test_only_the_toy_is_ready_before_it_is_in_the_cache(own_cache):
-    assert weights.is_ready("toy") and weights.present("toy") is None  # it is made, not fetched
-    assert not weights.is_ready("smollm2") and weights.present("smollm2") is None
-    assert weights.locate("toy") == weights.present("toy")
-
-
 def test_a_folder_is_ready_with_all_its_safetensors_and_a_gguf_file_as_it_is(own_cache, tmp_path):
     folder = tmp_path / "m"
     folder.mkdir()

@@ -61,6 +61,13 @@ def lkecore_cache(tmp_path_factory, shared):
 
 
 @pytest.fixture
+def own_cache(tmp_path, monkeypatch) -> Path:
+    """An empty LKECORE_CACHE for one test."""
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
 def lke(monkeypatch, capsys):
     """Call the command as the shell does; gives (exit code, standard output, standard error)."""
 

@@ -1,6 +1,7 @@
 """Toy makers that the tests of scores, models and weights share: no network, no download."""
 
 import dataclasses
+import hashlib
 import importlib.util
 import json
 import math
@@ -66,19 +67,6 @@ def char_tokenizer():
     tokenizer.normalizer = normalizers.Replace(Regex("[^a-zA-Z0-9]"), "_")
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("."), "isolated")
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token=BOS)
-
-
-def on_both_processors(train, folder: Path, monkeypatch):
-    """What ``train(folder)`` gives: the same numbers with and without instructions for bfloat16."""
-    import torch
-
-    found = []
-    for name in ("bfloat16", "none"):
-        able = dict.fromkeys(("amx_bf16", "avx512_bf16", "bf16"), name == "bfloat16")
-        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda able=able: able, raising=False)
-        found.append(train(folder / name))
-    torch.testing.assert_close(*found, rtol=0, atol=0)
-    return found[0]
 
 
 def bpe_tokenizer(merges: list[tuple[str, str]], **settings):
@@ -408,6 +396,25 @@ def blank_filler(kind: str = "BERT", *, seed: int = 0, architecture: str | None 
             network.set_output_embeddings(torch.nn.Linear(32, len(tokenizer), bias=False))
             network.get_output_embeddings().weight.data = head
     return network, tokenizer
+
+
+def weights_digest(network) -> str:
+    """A digest of all weights of a network in memory."""
+    found = hashlib.sha256()
+    for name, weight in sorted(network.state_dict().items()):
+        found.update(name.encode() + weight.numpy().tobytes())
+    return found.hexdigest()
+
+
+def small_model(kind: str, **changes) -> Model:
+    """A Model around the smallest network of a kind of ``NETWORKS`` or ``BLANK_FILLERS``."""
+    if kind in NETWORKS:  # its output layer has the vocabulary, and no row more
+        changes = {"add_bos": True} | changes
+        return model(network(kind, vocab_size=len(char_tokenizer())), digest=kind, **changes)
+    net, tokenizer = blank_filler(kind)
+    task = "seq2seq" if kind.startswith("T5") else "masked"
+    settings = {"kind": task, "context_length": 64, "digest": kind}
+    return model(net, tokenizer=tokenizer, **settings | changes)
 
 
 def entropy(logprobs, _):

@@ -53,7 +53,6 @@ def test_the_same_answers_agree_and_are_counted(tmp_path):
     [
         ("logprob_gold", 3, -20.0 + 0.002),
         ("correct", 1, True),
-        ("confidence_gold", 0, 0.8 * 1.01),
         ("confidence_gold", 3, 1e-6 * 1.01),  # a share of it, however small it is
         ("logprob_gold", 1, float("nan")),  # missing on one side is no agreement
     ],
@@ -101,3 +100,33 @@ def test_other_weights_are_refused(monkeypatch):
         else:
             with pytest.raises(BadInput, match="model small is not the one whose answers ship"):
                 agree(SHIPS)
+
+
+# --- rows that are one object each, as on page 43: met by object, p as a share
+
+OBJECTS = pd.DataFrame(
+    {
+        "source": "lab", "model": "toy", "relation": "r", "template": [0, 0, 1, 1],
+        "option": ["a", "b"] * 2, "p": [0.9996, 0.0004, 0.25, 0.75],
+    }
+)  # fmt: skip
+MINE = OBJECTS.drop(columns="source")[2:].reset_index(drop=True)
+
+
+def test_objects_in_any_order_meet_the_same_objects():
+    assert answers.agree(MINE[::-1], OBJECTS, "43_belief_bias") == 2
+    assert answers.agree(MINE.assign(p=MINE["p"] * 1.001), OBJECTS, "43_belief_bias") == 2
+
+
+@pytest.mark.parametrize(
+    ("ours", "message"),
+    [
+        (MINE.assign(p=[0.75, 0.25]), "p is 0.75, and was 0.25"),
+        # A difference that a limit in parts of 1 would not see.
+        (OBJECTS[1:2].drop(columns="source").assign(p=0.0006), "1 of 1 answers"),
+        (MINE.assign(option=["a", "c"]), "1 of 2 questions .* toy, r, 1, c"),
+    ],
+)
+def test_another_share_or_object_is_refused(ours, message):
+    with pytest.raises(BadInput, match=message):
+        answers.agree(ours, OBJECTS, "43_belief_bias")

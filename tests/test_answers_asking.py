@@ -54,23 +54,25 @@ def no_weights(monkeypatch):
 
 
 def by_hand(m, questions) -> dict[tuple, list[float]]:
-    """The probability of each option among all, from one plain pass per string."""
+    """The log-probability of each option, from one plain pass per string."""
     found = {}
     for (estimator, relation), some in questions.items():
         for prompt in some:
             [row] = encode(m.tokenizer, [prompt], front=m.front)
-            odds = [math.exp(x) for x in option_logprobs_plain(m.network, row)]
-            found[estimator, relation, prompt.fact] = [x / math.fsum(odds) for x in odds]
+            found[estimator, relation, prompt.fact] = option_logprobs_plain(m.network, row)
     return found
 
 
-def gold_of(questions) -> dict[tuple, int]:
-    return {(*key, p.fact): p.gold for key, some in questions.items() for p in some}
+def shares_of(logprobs) -> list[float]:
+    odds = [math.exp(x) for x in logprobs]
+    return [x / math.fsum(odds) for x in odds]
 
 
 def test_answers_are_those_of_plain_forward_passes(questions, folder):
     found = answers.ask(["toy"], questions, "answers.parquet", keep_scores=True)
-    shares, gold = by_hand(opened("toy", "float32"), questions), gold_of(questions)
+    plain = by_hand(opened("toy", "float32"), questions)
+    shares = {key: shares_of(logprobs) for key, logprobs in plain.items()}
+    gold = {(*key, p.fact): p.gold for key, some in questions.items() for p in some}
     assert list(found) == [*COLUMNS, "n_options", *CHECKS] and len(found) == len(shares) == 12
     assert list(found[["estimator", "relation", "fact"]].itertuples(index=False)) == list(shares)
     for row in found.itertuples():
@@ -78,15 +80,17 @@ def test_answers_are_those_of_plain_forward_passes(questions, folder):
         assert row.confidence == pytest.approx(max(shares[key]), abs=1e-4)
         assert row.confidence_gold == pytest.approx(shares[key][gold[key]], abs=1e-4)
         assert row.correct == (shares[key].index(max(shares[key])) == gold[key])
+        assert row.logprob_gold == pytest.approx(plain[key][gold[key]], abs=1e-4)
+        second, first = sorted(plain[key])[-2:]
+        assert row.margin == pytest.approx(first - second, abs=1e-4)
     assert (found["model"] == "toy").all() and (found["n_options"] == 4).all()
+    assert found["question"].is_unique
     assert found["correct"].dtype == bool and 0 < found["correct"].sum() < 12
     pd.testing.assert_frame_equal(pd.read_parquet(folder / "answers.parquet"), found)
-    # The scores that are kept give the same shares.
     scores = pd.read_parquet(folder / "scores.parquet")
     assert list(scores)[:4] == COLUMNS[:4] and "context" not in scores and len(scores) == 48
     for key, part in scores.groupby(["estimator", "relation", "fact"]):
-        odds = np.exp(part["logprob"])
-        assert (odds / odds.sum()).tolist() == pytest.approx(shares[key], abs=1e-4)
+        assert part["logprob"].tolist() == pytest.approx(plain[key], abs=1e-4)
         assert part["gold"].tolist().index(True) == gold[key]
 
 
@@ -98,18 +102,9 @@ def test_outside_a_run_nothing_is_kept(questions, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_keys_of_your_own(questions):
-    some = questions["iclke-space", "capital"]
-    found = answers.ask(["toy"], {(2, 0): some, (1, 3): some}, "a.parquet", by=["n", "draw"])
-    assert list(found)[:4] == ["model", "n", "draw", "fact"]
-    assert found["n"].tolist() == [2] * 3 + [1] * 3 and found["draw"].tolist() == [0] * 3 + [3] * 3
-
-
 def test_slots_through_the_door_are_slot_logprobs():
-    [drawn] = list(facts.draw("atlas", ["capital", "currency"], **DRAWN | {"n_shots": 6}).items())[
-        :1
-    ]
-    name, one = drawn
+    name = "capital"
+    one = facts.draw("atlas", [name, "currency"], **DRAWN | {"n_shots": 6})[name]
     groups = slots(one.shots, one.facts, one.options, first=2, every=2)
     found = answers.ask(["toy"], {("eic", name): groups}, "eic.parquet")
     frame = slot_logprobs(opened("toy", "float32"), groups).frame
@@ -180,14 +175,6 @@ def test_what_is_made_once_is_read_by_a_page_and_not_made_again(tmp_path, monkey
     ]  # fmt: skip
 
 
-def test_frames_are_kept_as_parquet_or_csv(folder):
-    frame = pd.DataFrame({"a": [1, 2]}, index=[5, 6])
-    answers.save(frame, "a.csv")
-    assert (folder / "a.csv").read_text() == "a\n1\n2\n"
-    with pytest.raises(ValueError, match=r"'a.txt' must end in .parquet or .csv"):
-        answers.save(frame, "a.txt")
-
-
 # --- models of other kinds
 
 
@@ -203,8 +190,7 @@ def short(fact: str) -> prompts.Prompt:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "scorer"),
-    [("masked", "BERT", masked), ("seq2seq", "T5", seq2seq)],
+    ("kind", "name", "scorer"), [("masked", "BERT", masked), ("seq2seq", "T5", seq2seq)]
 )
 def test_models_that_fill_blanks_are_asked_by_their_own_scorer(kind, name, scorer, monkeypatch):
     made = filler(kind, name)
@@ -230,13 +216,14 @@ def refused(models, questions, **given) -> str:
     return str(caught.value)
 
 
-def test_what_nobody_can_be_asked_is_refused_in_one_line(questions, no_weights):
-    line = refused(["toy", "smollm3"], questions)
+def test_what_nobody_can_be_asked_is_refused_in_one_line(questions, no_weights, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(weights, "locate", lambda name: pytest.fail(f"{name} was fetched"))
+        line = refused(["org/model", "smollm3"], questions)
     assert line.startswith("unknown model 'smollm3'") and line.endswith("nearest: smollm2")
     assert "unknown dtype 'float31'" in refused(["toy"], questions, dtype="float31")
     line = "nothing is asked: there are no models or no questions"
-    assert refused([], questions) == refused(["toy"], {}) == line
-    assert refused(["toy"], questions, only={"toy": []}) == line
+    assert refused([], questions) == refused(["toy"], questions, only={"toy": []}) == line
     empty = {**questions, ("iclke-arrow", "capital"): []}
     assert refused(["toy"], empty) == "nothing is asked of toy, iclke-arrow, capital: no questions"
     line = refused(["toy"], questions, only={"toy": ["iclke-colom"]})
@@ -247,11 +234,6 @@ def test_what_nobody_can_be_asked_is_refused_in_one_line(questions, no_weights):
     assert line.startswith(
         "questions under ('iclke-space', 'capital'): a key needs a value for each"
     )
-
-
-def test_no_model_is_fetched_before_all_names_are_known(questions, monkeypatch):
-    monkeypatch.setattr(weights, "locate", lambda name: pytest.fail(f"{name} was fetched"))
-    assert "unknown model 'toy2'" in refused(["org/model", "toy2"], questions)
 
 
 def test_a_model_that_cannot_be_asked_is_refused_before_the_first_one_is(

@@ -17,13 +17,9 @@ from lkecore.scores import kinds
 from lkecore.tasks.instill import Recipe
 
 
-def at_blanks(n_facts: int = 6, **how):
-    sample = facts.draw(
-        "atlas", ["capital", "currency"], n_shots=2, n_facts=n_facts, n_options=5, seed=0
-    )
-    asked = prompts.instilled_of_sample(sample, ["template-1"], ["explicit", "false"])
-    whole = {"whole": True, "top": 2}
-    return answers.ask_blanks(["toy"], asked, "answers.parquet", **whole, **how)
+@pytest.fixture(scope="module")
+def sample():
+    return facts.draw("atlas", ["capital", "currency"], n_shots=2, n_facts=6, n_options=5, seed=0)
 
 
 def test_whole_names_at_blanks_are_read_where_facts_have_different_numbers_of_options():
@@ -53,15 +49,15 @@ def test_whole_names_at_blanks_are_read_where_facts_have_different_numbers_of_op
         assert row.options_kl == pytest.approx((p * np.log(p / q)).sum(), abs=1e-4)
 
 
-def test_a_row_at_a_blank_says_what_was_asked_and_of_the_numbers_some_may_be_kept():
-    live = at_blanks()
+def test_a_row_at_a_blank_says_what_was_asked_and_of_the_numbers_some_may_be_kept(sample):
+    asked = prompts.instilled_of_sample(sample, ["template-1"], ["explicit", "false"])
+    given = ["toy"], asked, "answers.parquet"
+    live = answers.ask_blanks(*given, whole=True, top=2)
     assert len(live) == 2 * 2 * 6 and live["model"].eq("toy").all()
     assert (live["options_kl"] >= 0).all() and live["confidence_gold"].between(0, 1).all()
     assert (live["options_entropy"] <= math.log(5) + 1e-9).all()
-    sample = facts.draw("atlas", ["capital", "currency"], n_shots=2, n_facts=6, n_options=5, seed=0)
-    asked = prompts.instilled_of_sample(sample, ["template-1"], ["explicit", "false"])
     assert live["question"].tolist() == [digests(e)[0] for some in asked.values() for e in some]
-    few = at_blanks(only=["kl"])
+    few = answers.ask_blanks(*given, whole=True, top=2, only=["kl"])
     key = ["model", *answers.blanks.BY, "fact"]
     kept = [*key, "kl", "n_tokens", "merged", "shared", "question"]
     assert set(few) <= set(kept) and few["kl"].tolist() == live["kl"].tolist()
@@ -94,26 +90,10 @@ def test_questions_at_blanks_are_checked_at_the_door(monkeypatch):
 # --- lessons --------------------------------------------------------------------------------------
 
 
-def lessons(n_facts: int = 6, rate: float = 0.05, at: list[int] = (1, 3), **how):
-    sample = facts.draw(
-        "atlas", ["capital", "currency"], n_shots=2, n_facts=n_facts, n_options=5, seed=0
-    )
+def test_a_lesson_has_a_row_for_each_number_of_steps(sample):
     made = prompts.instilled_of_sample(sample, ["template-1"])
     asked = {key: [each.asked for each in some] for key, some in made.items()}
-    recipe = Recipe(3, rate)
-    return answers.ask_taught(["toy"], asked, "answers.parquet", recipe, at=at, **how)
-
-
-def test_a_lesson_has_a_row_for_each_number_of_steps():
-    live = lessons()
+    live = answers.ask_taught(["toy"], asked, "answers.parquet", Recipe(3, 0.05), at=[1, 3])
     assert live.groupby("steps").size().to_dict() == {1: 12, 3: 12} and (live["kl"] > 0).all()
     assert live.groupby("question")["fact"].nunique().eq(1).all()
     assert live["question"].nunique() == 12
-
-
-def test_a_recipe_that_teaches_nothing_is_refused_before_a_model_is_taught(monkeypatch):
-    monkeypatch.setattr(blanks.instill, "shifts", lambda *_, **__: pytest.fail("it was taught"))
-    with pytest.raises(BadInput, match="at a rate of -1.0: both must be above 0"):
-        lessons(rate=-1.0)
-    with pytest.raises(BadInput, match="is in bfloat16: a fact can be taught in float32 alone"):
-        lessons(dtype="bfloat16")

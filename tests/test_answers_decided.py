@@ -7,7 +7,6 @@ import pytest
 
 from lkecore import answers, papers
 from lkecore.errors import BadInput
-from lkecore.storage import DATA
 
 NEW, OLD = ("this page", "toy"), ("shipped: x", "big")
 DIFFERS = "undecided: differs from 0, not shown to exceed the margin"
@@ -27,14 +26,10 @@ def row(low, high, **more):
         ("IC-relations-differ", 0.1, 0.1664, "fails"),
         ("IC-incorrect-drop-relations", -0.3, -0.11, "holds"),  # less than -0.1
         ("IC-incorrect-drop-relations", -0.3, -0.1, "undecided"),
-        ("IC-incorrect-drop-relations", -0.1, 0.3, "undecided"),
         ("IC-incorrect-drop-relations", -0.09, 0.3, "fails"),
-        ("IC-separator", -0.04, 0.04, "holds"),  # within 0.05 of 0
         ("IC-separator", 0.01, 0.04, "holds"),  # differs from 0, and by too little to matter
         ("IC-separator", -0.06, 0.04, "undecided"),
         ("IC-separator", 0.0, 0.06, "undecided"),  # 0 is an end: it is not left out
-        ("IC-separator", -0.06, 0.0, "undecided"),
-        ("IC-separator", 0.01, 0.05, DIFFERS),
         ("IC-separator", -0.06, -0.01, DIFFERS),
         ("IC-separator", 0.051, 0.06, "fails"),
         ("IC-separator", -0.06, -0.051, "fails"),
@@ -85,42 +80,13 @@ def test_what_is_no_estimate_is_named():
     with pytest.raises(KeyError, match="no claim 'IC-shots-ris'; nearest: IC-shots-rise"):
         answers.verdicts({"IC-shots-ris": row(0, 1)})
     for bad in (
-        row(0, math.nan), row(0, math.inf), row(1, 0), row(0, 1).drop("high"),
-        row(0, 1).replace(0.5, math.nan), pd.Series({"estimate": "0.5 [0, 1]", "low": 0, "high": 1}),
-    ):  # fmt: skip
+        row(0, math.nan),
+        row(1, 0),
+        row(0, 1).drop("high"),
+        row(0, 1).replace(0.5, math.nan),
+    ):
         with pytest.raises(BadInput, match="IC-shots-rise: .*finite numbers with low <= high"):
             answers.verdicts({"IC-shots-rise": bad})
     for n in (0, 2):
         with pytest.raises(BadInput, match=f"IC-shots-rise: {n} estimates"):
             answers.verdicts({"IC-shots-rise": pd.DataFrame([row(0, 1)] * n)})
-
-
-@pytest.mark.parametrize(
-    ("column", "written", "rule"),
-    [
-        (
-            "over",
-            None,
-            r"be one of \['relations', 'facts', 'draws', 'pairs', 'subjects', 'worlds'\]",
-        ),
-        ("interval", None, r"be one of \[\"Student's t\", .*, 'Newcombe'\]"),
-        ("whose", None, r"be one of \['paper', 'ours', 'check'\]"),
-        ("direction", None, r"be one of \['greater', 'less', 'equal'\]"),
-        ("direction", "more", r"be one of \['greater', 'less', 'equal'\]"),
-        ("statistic", None, "not be empty"),
-        ("claim", None, "not be empty"),
-        ("unit", None, "not be empty"),
-        ("least_effect", None, "be a finite number"),
-        ("least_effect", "little", "be a finite number"),
-        ("least_effect", "inf", "be a finite number"),
-    ],
-)
-def test_a_claim_that_does_not_say_all_it_has_to_is_one_line(
-    column, written, rule, tmp_path, monkeypatch
-):
-    rows = pd.read_csv(DATA / "claims.csv", dtype=str, keep_default_na=False)
-    rows.loc[rows["id"] == "IC-separator", column] = written or ""
-    rows.to_csv(tmp_path / "claims.csv", index=False)
-    monkeypatch.setattr(papers.verdict, "DATA", tmp_path)
-    with pytest.raises(BadInput, match=f"^claims.csv: {column} of IC-separator must {rule}$"):
-        papers.claims("IC")

@@ -83,8 +83,3 @@ def test_what_is_kept_says_it_of_all_objects_where_the_sample_is_given():
             any(first[o] == first[f.object] for o in first if o != f.object) for f in of.facts
         ]
         assert found.loc[found["relation"] == name, "shared"].tolist() == by_hand
-
-
-def test_relations_without_a_fact_are_named():
-    samples = {"w": {"a": 1, "b": 2}, "v": {"a": 3}}
-    assert first_tokens.without(["a", "b", "c"], samples) == dict.fromkeys("bc", "no fact to ask")

@@ -50,12 +50,6 @@ def test_a_sample_asks_all_facts_of_the_world(samples):
         assert [fact.id for fact in drawn.facts] == of["fact"].tolist()
 
 
-def test_worlds_are_named_once_and_only_by_models_of_the_lab():
-    assert lab.worlds([MODEL, "lab:smoke-2/0.7m", TWIN]) == [WORLD, "lab:smoke-2"]
-    with pytest.raises(BadInput):
-        lab.worlds(["toy"])
-
-
 def test_answers_stand_beside_what_the_text_told(samples, told):
     prompts = lab.questions(samples, ["template-1"])[WORLD, "template-1", "author"]
     found = lab.with_truth(SimpleNamespace(path=Path()), scores_of(prompts))
@@ -105,20 +99,6 @@ def test_rows_come_by_form_then_relation_then_fact():
     assert lab.forms_of(frame) == ["list", "both", "sentence"]
 
 
-def test_too_few_pairs_are_refused(samples):
-    asked = lab.asked_of(samples)
-    assert set(asked["split"]) == {"test"} and set(asked["relation"]) == {"author", "birth_year"}
-    assert 0 < len(lab.fairly_compared(asked)) <= (asked["state"] == "planted").sum()
-    with pytest.raises(BadInput, match="too few pairs"):
-        lab.fairly_compared(asked.groupby(["state", "form"]).head(1))
-
-
-def test_a_page_says_which_estimator_it_needs():
-    lab.check_asked(["a", "b"], ["b"])
-    with pytest.raises(BadInput, match="needs c besides"):
-        lab.check_asked(["a", "b"], ["b", "c"])
-
-
 def test_a_model_is_asked_about_its_own_world_and_kind_alone(monkeypatch):
     monkeypatch.setattr(lab_models, "record", lambda folder: {"world": WORLD})
     lm = SimpleNamespace(path=Path(), kind="masked")
@@ -127,26 +107,6 @@ def test_a_model_is_asked_about_its_own_world_and_kind_alone(monkeypatch):
     assert not door.concerns(lm, by, ("lab:smoke-2", "masked", "template-1"))
     assert not door.concerns(lm, by, (WORLD, "causal", "template-1"))
     assert door.concerns(lm, ("estimator",), ("template-1",))
-
-
-def test_the_door_reads_scores_as_it_is_told_to(samples):
-    prompts = lab.questions(samples, ["template-1"])[WORLD, "template-1", "author"][:2]
-    seen = []
-
-    def reading(lm, scores):
-        seen.append((lm.name, len(scores)))
-        return pd.DataFrame({"fact": ["x"], "relation": ["not this"], "mine": [1.5]})
-
-    found = door.ask(["toy"], {("template-1", "author"): prompts}, "a.parquet", reading=reading)
-    assert seen == [("toy", 2 * 20)]
-    own = {
-        "model": "toy",
-        "estimator": "template-1",
-        "relation": "author",
-        "fact": "x",
-        "mine": 1.5,
-    }
-    assert found[[*own]].to_dict("records") == [own] and len(found.columns) == len(own) + 3
 
 
 def test_writing_refuses_too_few_tokens(samples, told, monkeypatch):

@@ -17,10 +17,6 @@ def test_columns_are_listed_in_their_order_with_the_first_value_and_a_meaning():
     assert found["meaning"].tolist() == [MEANING["model"], "this page's own", MEANING["correct"]]
 
 
-def test_a_frame_without_rows_has_no_examples():
-    assert columns(pd.DataFrame(columns=["fact"]))["example"].tolist() == [""]
-
-
 def test_what_the_door_and_the_rules_say_that_they_give_has_a_meaning():
     """The oracle is the door's own list of columns."""
     [listed] = re.findall(r"Columns: (.+?) With another", ask.__doc__, re.S)

@@ -22,17 +22,6 @@ def test_a_digest_changes_with_every_part_of_a_question():
     assert len({questions.digests(each)[0] for each in [prompt, *others]}) == 1 + len(changes)
 
 
-def test_each_question_of_a_long_prompt_has_a_digest_of_its_own():
-    world = [facts.Fact(str(i), "r", f"s{i}", f"o{i}") for i in range(8)]
-    asked = world[:3]
-    options = [(fact.object, "o7") for fact in asked]
-    [one] = slots(world[3:7], asked, options, first=1, every=1, seed=0)
-    [two] = slots(world[3:7], asked, options, first=1, every=1, seed=1)
-    assert len(set(questions.digests(one))) == 3 == len(questions.prompts_of(one))
-    if one != two:
-        assert not set(questions.digests(one)) & set(questions.digests(two))
-
-
 def test_questions_are_named_in_their_order_those_of_a_long_prompt_one_by_one():
     world = [facts.Fact(str(i), "r", f"s{i}", f"o{i}") for i in range(8)]
     [one] = slots(

@@ -24,7 +24,7 @@ def test_models_and_estimators_that_do_not_fit_are_refused():
     readers.check(MODELS, ["template-1", "template-5"])
     with pytest.raises(BadInput, match="0.15m-unplanted: models without a suffix only"):
         readers.check([*MODELS, f"{WORLD}/0.15m-unplanted"], ["template-1"])
-    for wrong in ([], ["iclke-space"], ["template-1", "hgp-1"], ["template-7"]):
+    for wrong in ([], ["template-1", "hgp-1"], ["template-7"]):
         with pytest.raises(BadInput, match="estimators .*: of .*template-1"):
             readers.check(MODELS, wrong)
 

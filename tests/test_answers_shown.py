@@ -1,56 +1,22 @@
 """A page shows what ships only while a few questions, asked again, get the same: each fault, planted."""
 
-import math
 import shutil
 
 import helpers
-import numpy as np
 import pandas as pd
 import pytest
 
-from lkecore import answers, facts, prompts
+from lkecore import answers
 from lkecore.answers import again
 from lkecore.errors import BadInput
 from lkecore.models.model import open_model
-from lkecore.prompts.eiclke import slots
 from lkecore.scores import tree
-from lkecore.scores.plain import option_logprobs_plain
-from lkecore.scores.tokens import encode
 
 NAME = "10_iclke_relations"
 FEW = {
     "models": ["toy"], "relations": ["capital", "film_year", "official_language"], "n_shots": 4,
     "n_options": 6, "n_facts": 5, "n_choice": 2, "n_redraw_facts": 3,
 }  # fmt: skip
-
-
-def test_what_answers_are_checked_by_is_what_plain_passes_say():
-    drawn = {"n_shots": 3, "n_facts": 4, "n_options": 9, "seed": 1}
-    sample = facts.draw("atlas", ["capital", "film_year"], **drawn)
-    questions = prompts.of_sample(sample, ["iclke-space", "iclke-colon"])
-    found = answers.ask(["toy"], questions, "answers.parquet")
-    lm, rows = open_model("toy"), iter(found.itertuples())
-    for (estimator, relation), some in questions.items():
-        for prompt in some:
-            row = next(rows)
-            [coded] = encode(lm.tokenizer, [prompt], front=lm.front)
-            by_hand = [
-                math.fsum(x) if np.ndim(x) else x for x in option_logprobs_plain(lm.network, coded)
-            ]
-            assert (row.estimator, row.relation, row.fact) == (estimator, relation, prompt.fact)
-            assert row.logprob_gold == pytest.approx(by_hand[prompt.gold], abs=1e-4)
-            second, first = sorted(by_hand)[-2:]
-            assert row.margin == pytest.approx(first - second, abs=1e-4)
-    assert next(rows, None) is None and found["question"].is_unique
-
-
-def test_questions_inside_of_long_prompts_are_named_one_by_one():
-    world = [facts.Fact(str(i), "r", f"s{i}", f"o{i}") for i in range(8)]
-    options = [(fact.object, "o7") for fact in world[:3]]
-    some = slots(world[3:7], world[:3], options, first=1, every=1, seed=0)
-    found = answers.ask(["toy"], {("eiclke", "r"): some}, "answers.parquet")
-    assert len(found) == 3 == found["question"].nunique()
-    assert found["fact"].tolist() == [prompt.fact for prompt in some[0].asked]
 
 
 def page(place, monkeypatch, **given) -> dict:

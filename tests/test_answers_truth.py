@@ -45,6 +45,35 @@ def scores_by_hand(shares=SHARES, gold=("red", "green", "blue")) -> pd.DataFrame
     )
 
 
+def asked_by_hand(options=OBJECTS, gold=("red", "green", "blue")) -> list[Prompt]:
+    return [
+        Prompt(
+            fact=f"colour-{i}",
+            relation="colour",
+            subject="Ann",
+            context="Ann likes",
+            options=tuple(options),
+            continuations=tuple(f" {name}" for name in options),
+            gold=list(options).index(name),
+        )
+        for i, name in enumerate(gold)
+    ]
+
+
+def answered(**changes) -> pd.DataFrame:
+    """Answers by hand: two planted facts of one object, one mislearned, and all never-told ones."""
+    rows = [
+        ("p1", "red", "red", "planted", 0.9, 0.9),
+        ("n-blue", "blue", "", "never", 0.1, math.nan),
+        ("m", "green", "blue", "mislearned", 0.2, 0.7),
+        ("n-red", "red", "", "never", 0.3, math.nan),
+        ("p2", "red", "red", "planted", 0.4, 0.4),
+        ("n-green", "green", "", "never", 0.5, math.nan),
+    ]
+    columns = ["fact", "object", "told", "state", "confidence_gold", "confidence_told"]
+    return pd.DataFrame(rows, columns=columns).assign(**{"relation": "colour"} | changes)
+
+
 # --- answers
 
 
@@ -60,32 +89,8 @@ def test_answers_by_hand():
     assert found["correct"].dtype == found["picked_told"].dtype == bool
 
 
-def test_answers_have_the_columns_that_are_kept_and_no_others():
-    assert planted.answers(scores_by_hand(), truth_by_hand()).columns.tolist() == [
-        *("fact", "relation", "kind", "object", "told", "state", "exposures", "form", "wording"),
-        *("correct", "confidence_gold", "confidence_told", "picked_told"),
-    ]
-
-
-def test_answers_follow_the_order_of_the_scores_and_not_of_the_truth():
-    truth = truth_by_hand()
-    scores = scores_by_hand().iloc[[6, 7, 8, 0, 1, 2, 3, 4, 5]]
-    found = planted.answers(scores, truth.sample(frac=1, random_state=0).set_index("subject"))
-    assert found["fact"].tolist() == ["colour-2", "colour-0", "colour-1"]
-    assert found.index.tolist() == [0, 1, 2]
-    expected = planted.answers(scores_by_hand(), truth).iloc[[2, 0, 1]].reset_index(drop=True)
-    pd.testing.assert_frame_equal(found, expected)
-
-
-def test_a_tie_goes_to_the_first_option_for_both_questions():
-    scores = scores_by_hand(np.array([[0.4, 0.4, 0.2], [0.2, 0.4, 0.4], [0.1, 0.8, 0.1]]))
-    found = planted.answers(scores, truth_by_hand())
-    assert found["correct"].tolist() == [True, True, False]
-    assert found["picked_told"].tolist() == [True, False, False]  # told blue, which comes second
-
-
 @given(st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=30)  # no test asserts seconds
+@settings(max_examples=15)
 def test_answers_equal_a_loop_over_facts_and_options(seed):
     rng = np.random.default_rng(seed)
     scores = scores_by_hand(rng.integers(1, 4, (3, 3)) / 10)
@@ -105,54 +110,52 @@ def test_answers_equal_a_loop_over_facts_and_options(seed):
         assert row.confidence_told == pytest.approx(share.get(told, math.nan), nan_ok=True)
 
 
+def changed(name, value, row=0) -> pd.DataFrame:
+    truth = truth_by_hand()
+    truth.loc[row, name] = value
+    return truth
+
+
+NEVER_TWICE = pd.concat([answered(), answered()[3:4]])
+SCORES, THREE = scores_by_hand(), asked_by_hand()
+
+
 @pytest.mark.parametrize(
-    ("scores", "truth", "message"),
+    ("call", "message"),
     [
-        (scores_by_hand(), truth_by_hand().drop(columns="told"), r"lacks the columns \['told'\]"),
-        (scores_by_hand(), truth_by_hand().iloc[1:], "says nothing of fact 'colour-0'"),
         (
-            scores_by_hand(),
-            pd.concat([truth_by_hand(), truth_by_hand().iloc[1:2]]),
-            "the truth has fact 'colour-1' twice",
+            lambda: planted.answers(SCORES, truth_by_hand().iloc[1:]),
+            "says nothing of fact 'colour-0'",
         ),
         (
-            scores_by_hand(gold=("red", "blue", "blue")),
-            truth_by_hand(),
-            "fact 'colour-1' has the gold option 'blue' but the truth has 'green'",
+            lambda: planted.answers(SCORES, changed("object", "green")),
+            "fact 'colour-0' has the gold option 'red' but the truth has 'green'",
         ),
-        (scores_by_hand().iloc[1:], truth_by_hand(), "facts need the same number"),
+        # Not counted as not picked.
+        (
+            lambda: planted.answers(SCORES, changed("told", "violet", 1)),
+            "^fact 'colour-1' was told with 'violet', .* 3 options; ask",
+        ),
+        (
+            lambda: planted.written(THREE, ["red"] * 3, changed("told", "violet")),
+            "^fact 'colour-0' was told with 'violet', .* 3 options; ask",
+        ),
+        (
+            lambda: planted.controls(answered(model="a").drop(index=1)),
+            "^model 'a', relation 'colour', told 'blue' is .* no never",
+        ),
+        (
+            lambda: planted.controls(NEVER_TWICE),
+            "^relation 'colour', told 'red' is .* of two never-told",
+        ),
     ],
 )
-def test_scores_and_truth_that_do_not_belong_together_are_refused(scores, truth, message):
+def test_frames_that_do_not_belong_together_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
-        planted.answers(scores, truth)
-
-
-def test_a_told_object_that_was_not_offered_is_refused_and_not_counted_as_not_picked():
-    truth = truth_by_hand()
-    truth.loc[1, "told"] = "violet"
-    with pytest.raises(
-        BadInput, match="^fact 'colour-1' was told with 'violet', .* 3 options; ask"
-    ):
-        planted.answers(scores_by_hand(), truth)
+        call()
 
 
 # --- written
-
-
-def asked_by_hand(options=OBJECTS, gold=("red", "green", "blue")) -> list[Prompt]:
-    return [
-        Prompt(
-            fact=f"colour-{i}",
-            relation="colour",
-            subject="Ann",
-            context="Ann likes",
-            options=tuple(options),
-            continuations=tuple(f" {name}" for name in options),
-            gold=list(options).index(name),
-        )
-        for i, name in enumerate(gold)
-    ]
 
 
 def test_what_is_written_by_hand():
@@ -170,24 +173,14 @@ def test_what_is_written_by_hand():
         assert found[name].dtype == bool
 
 
-def test_writing_no_object_about_a_fact_that_was_never_told_repeats_nothing():
-    never = truth_by_hand().assign(told="", state="never")
-    found = planted.written(asked_by_hand(), ["", " ", "\n\n"], never)
-    assert found["wrote"].tolist() == ["", "", ""]
-    assert not found[["correct", "picked_told", "anywhere"]].to_numpy().any()
-
-
 @pytest.mark.parametrize(
     ("text", "wrote"),
     [
         (" Norwegian Nynorsk and", "Norwegian Nynorsk"),  # the longest
         (" Norwegian Nynorskish", "Norwegian"),  # a longer word is another word
-        ("Norwegian", "Norwegian"),
-        ("  Norwegians", ""),
         ("\nNorwegian: Ann", "Norwegian"),
         (" norwegian", ""),  # upper and lower case must agree
-        (" the Norwegian", ""),
-        ("Norwegian2", ""),
+        (" the Norwegian2", ""),
     ],
 )
 def test_the_answer_is_the_longest_object_that_the_output_begins_with(text, wrote):
@@ -198,7 +191,7 @@ def test_the_answer_is_the_longest_object_that_the_output_begins_with(text, wrot
 
 
 @given(st.lists(st.text("ab ", max_size=6), min_size=3, max_size=3))
-@settings(deadline=None, max_examples=60)  # no test asserts seconds
+@settings(max_examples=30)
 def test_what_is_written_equals_a_search_among_the_words(texts):
     """The oracle splits an output into words and compares its first words with those of an object."""
     options = ("a", "b", "a b", "ab", "a b a")
@@ -224,44 +217,7 @@ def test_what_is_written_equals_a_search_among_the_words(texts):
         assert not row.correct or match.contains(text, [row.object], whole_words=True)
 
 
-@pytest.mark.parametrize(
-    ("texts", "truth", "message"),
-    [
-        (["red"] * 2, truth_by_hand(), "2 texts for 3 prompts"),
-        (["red"] * 3, truth_by_hand().drop(columns="told"), r"lacks the columns \['told'\]"),
-        (["red"] * 3, truth_by_hand().iloc[1:], "says nothing of fact 'colour-0'"),
-        (
-            ["red"] * 3,
-            truth_by_hand().assign(object="green"),
-            "fact 'colour-0' has the gold option 'red' but the truth has 'green'",
-        ),
-        (
-            ["red"] * 3,
-            truth_by_hand().assign(told=["violet", "", "", ""]),
-            "^fact 'colour-0' was told with 'violet', .* 3 options; ask",
-        ),
-    ],
-)
-def test_outputs_and_truth_that_do_not_belong_together_are_refused(texts, truth, message):
-    with pytest.raises(ValueError, match=message):
-        planted.written(asked_by_hand(), texts, truth)
-
-
 # --- controls
-
-
-def answered(**changes) -> pd.DataFrame:
-    """Answers by hand: two planted facts of one object, one mislearned, and all never-told ones."""
-    rows = [
-        ("p1", "red", "red", "planted", 0.9, 0.9),
-        ("n-blue", "blue", "", "never", 0.1, math.nan),
-        ("m", "green", "blue", "mislearned", 0.2, 0.7),
-        ("n-red", "red", "", "never", 0.3, math.nan),
-        ("p2", "red", "red", "planted", 0.4, 0.4),
-        ("n-green", "green", "", "never", 0.5, math.nan),
-    ]
-    columns = ["fact", "object", "told", "state", "confidence_gold", "confidence_told"]
-    return pd.DataFrame(rows, columns=columns).assign(**{"relation": "colour"} | changes)
 
 
 def test_controls_by_hand_have_the_object_that_was_told():
@@ -269,6 +225,12 @@ def test_controls_by_hand_have_the_object_that_was_told():
     assert found["fact"].tolist() == ["p1", "m", "p2"] and found.index.tolist() == [0, 1, 2]
     assert found["control"].tolist() == [0.3, 0.1, 0.3]  # of m: blue as told, not green as true
     assert found.columns.tolist() == [*answered().columns, "control"]
+    # An object that nothing tells may have any number of facts; where nothing was told, none has a control.
+    frame = answered()
+    more = pd.concat([frame, frame[frame["fact"] == "n-green"]])
+    assert planted.controls(more)["control"].tolist() == [0.3, 0.1, 0.3]
+    found = planted.controls(frame[frame["state"] == "never"])
+    assert len(found) == 0 and "control" in found.columns
 
 
 @pytest.mark.parametrize("column", ["model", "world", "estimator", "relation"])
@@ -281,36 +243,6 @@ def test_a_control_is_of_the_same_model_world_estimator_and_relation(column):
     for name, by in (("a", 1), ("b", 10)):
         control = found[found[column] == name].set_index("fact")["control"]
         assert control.to_dict() == {"p1": 0.3 / by, "m": 0.1 / by, "p2": 0.3 / by}
-
-
-@pytest.mark.parametrize("column", ["relation", "state", "object", "told", "confidence_gold"])
-def test_a_frame_without_what_a_control_is_found_by_is_refused(column):
-    with pytest.raises(ValueError, match=rf"lacks the columns \['{column}'\]"):
-        planted.controls(answered().drop(columns=column))
-
-
-def test_a_told_object_without_a_fact_that_was_never_told_is_refused():
-    frame = answered(model="a")
-    with pytest.raises(BadInput, match="^model 'a', relation 'colour', told 'blue' is .* no never"):
-        planted.controls(frame[frame["fact"] != "n-blue"])
-
-
-def test_a_told_object_with_two_facts_that_were_never_told_is_refused():
-    frame = answered()
-    with pytest.raises(ValueError, match="^relation 'colour', told 'red' is .* of two never-told"):
-        planted.controls(pd.concat([frame, frame[frame["fact"] == "n-red"]]))
-
-
-def test_an_object_that_nothing_tells_may_have_any_number_of_facts():
-    frame = answered()
-    more = frame[frame["fact"] == "n-green"]
-    assert planted.controls(pd.concat([frame, more]))["control"].tolist() == [0.3, 0.1, 0.3]
-
-
-def test_where_nothing_was_told_there_is_nothing_to_control():
-    frame = answered()
-    found = planted.controls(frame[frame["state"] == "never"])
-    assert len(found) == 0 and "control" in found.columns
 
 
 def test_every_told_fact_of_a_world_has_one_control_with_its_object():
@@ -361,9 +293,10 @@ def test_a_fair_control_of_a_world_is_one_whose_subject_a_search_finds_in_its_te
     pairs = planted.controls(asked)
     kept = set(planted.familiar(pairs, states)["fact"])
     by_number = asked.set_index("confidence_gold")
+    words = " ".join(["", *re.findall(r"\w+", text), ""])
     for row in pairs.itertuples():
         name = by_number.loc[row.control, "subject"]
-        found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+        found = " ".join(["", *re.findall(r"\w+", name), ""]) in words
         assert (row.fact in kept) == found, name
     # Cities are asked for nothing but their country, so none of these controls is a fair one.
     assert "country" not in set(pairs.loc[pairs["fact"].isin(kept), "relation"])
@@ -400,9 +333,9 @@ def test_a_control_stands_once_in_each_group_and_the_lot_is_the_same_for_all_est
 def test_the_lot_does_not_favour_the_facts_that_stand_first():
     """The facts of a world stand in the order of exposures: the first would be the least told."""
     pairs = pairs_by_hand()
-    drawn = [set(planted.each_control_once(pairs, ["form"], seed=s)["fact"]) for s in range(400)]
+    drawn = [set(planted.each_control_once(pairs, ["form"], seed=s)["fact"]) for s in range(100)]
     first = sum("a1" in facts for facts in drawn)
-    assert abs(first - 200) < 4 * 10  # four standard deviations of 400 tosses of a coin
+    assert abs(first - 50) < 4 * 5  # four standard deviations of 100 tosses of a coin
     assert all(("a1" in facts) != ("a2" in facts) for facts in drawn)
 
 

@@ -13,8 +13,7 @@ import pytest
 from lkecore import answers, papers
 from lkecore.answers import written
 from lkecore.errors import BadInput
-from lkecore.facts import divide, draw, load
-from lkecore.facts.sample import draw_facts
+from lkecore.facts import draw
 from lkecore.models import open_model
 from lkecore.prompts import Prompt, of_sample
 from lkecore.scores.generate import generate
@@ -82,10 +81,7 @@ def test_rules_and_stray_hits_by_pencil(stand_in):
     second = found[found["estimator"] == "e2"]
     assert second["anywhere"].tolist() == [False, True, True, True, False]
     assert second["stray"].tolist() == [0, 0, 0, 0, 1]
-
-
-def test_a_single_fact_has_no_stray_hits(stand_in):
-    one = {("k", "e1", "r"): ASKED["k", "e1", "r"][:1]}
+    one = {("k", "e1", "r"): ASKED["k", "e1", "r"][:1]}  # a single fact has no others
     found = answers.write(["toy"], one, "written.parquet", max_new_tokens=7, by=BY)
     assert found["stray"].isna().all() and found["anywhere"].all()
 
@@ -99,15 +95,6 @@ def test_models_write_after_their_own_questions_only(stand_in):
         answers.write(["toy"], ASKED, "written.parquet", only={"toy": ["x"]}, **how)
     with pytest.raises(BadInput, match="no models or no questions"):
         answers.write([], ASKED, "written.parquet", **how)
-
-
-def test_outputs_are_kept_and_read_again(stand_in, monkeypatch, tmp_path):
-    monkeypatch.setenv("LKE_RUN", str(tmp_path))
-    found = answers.write(["toy"], ASKED, "written.parquet", max_new_tokens=7, by=BY)
-    monkeypatch.setenv("LKE_PAGE", f'["{tmp_path}"]')
-    monkeypatch.setattr(written, "opened", lambda *_: pytest.fail("a page opens no model"))
-    again = answers.write(["toy"], ASKED, "written.parquet", max_new_tokens=7, by=BY)
-    pd.testing.assert_frame_equal(found, again)
 
 
 def test_a_prompt_without_room_for_the_output_is_refused(stand_in):
@@ -146,19 +133,12 @@ def test_the_toy_writes_what_the_scorer_gives_for_each_prompt_alone():
     assert found["text"].tolist() == alone
 
 
-# --- what is counted
-
-
 # --- what the page asks, and its figure
 
 
 def test_templates_of_a_kind_are_those_of_table_5():
-    given = {
-        "relations": ["capital", "official_language"],
-        "n_shots": 2,
-        "n_facts": 2,
-        "n_written": 2,
-    }
+    given = {"relations": ["capital", "official_language"]}
+    given |= dict.fromkeys(["n_shots", "n_facts", "n_written"], 2)
     kinds = ["iclke-space", "mmp", "template-2"]
     page = helpers.page("19_iclke_generation", until="## Scores", kinds=kinds, **given)
     found = {key[1:]: some for key, some in page["questions"].items()}
@@ -173,37 +153,6 @@ def test_templates_of_a_kind_are_those_of_table_5():
     words = rows[0]["template"].replace("{subject}", subject)
     assert found["mmp", "mmp-1", "capital"][0].context == words
     assert [key[1] for key in found if key[0] != "mmp"] == ["iclke-space"] * 2 + ["template-2"] * 2
-
-
-def test_facts_are_drawn_among_some():
-    _, test = divide(load("atlas", "capital"))
-    some = {fact.id for fact in test[::3]}
-    how = {"n_shots": 2, "n_options": 3, "seed": 1}
-    names = ["capital", "official_language"]
-    among = {fact.id for name in names for fact in divide(load("atlas", name))[1][::3]}
-    found = draw("atlas", names, n_facts=4, among=among, exactly=True, **how)
-    pool = [fact for fact in test if fact.id in some]
-    assert found["capital"].facts == draw_facts(pool, 4, 1)
-    assert found["capital"].shots == draw("atlas", names, n_facts=4, **how)["capital"].shots
-    n = len(pool) + 1
-    assert len(draw("atlas", names, n_facts=n, among=among, **how)["capital"].facts) == len(pool)
-    line = f"{n} facts of relation capital are to be asked, and atlas has {len(pool)}"
-    with pytest.raises(BadInput, match=line):
-        draw("atlas", names, n_facts=n, among=among, exactly=True, **how)
-
-
-@pytest.mark.parametrize(
-    ("kinds", "n_written", "line"),
-    [
-        (["hgp"], 3, "kinds ['hgp']: must begin with iclke-"),
-        ([], 3, "kinds []: must begin with iclke-"),
-        (["iclke-colon"], 1, "n_written 1: must be from 2 to 4"),
-        (["iclke-colon"], 5, "n_written 5: must be from 2 to 4"),
-    ],
-)
-def test_what_a_page_on_writing_cannot_ask_is_refused(kinds, n_written, line):
-    with pytest.raises(BadInput, match=re.escape(line)):
-        written.check(kinds, n_written=n_written, n_facts=4)
 
 
 def test_each_output_has_its_log_probability_and_a_page_reads_what_it_needs(stand_in):

@@ -13,21 +13,12 @@ from lkecore import answers
 
 TOP = Path(__file__).resolve().parent.parent
 EXAMPLES = TOP / "examples"
-SHORT = ["compare_models", "page_number", "score_table"]
 
 
 def run(name, monkeypatch, capsys, *words):
     monkeypatch.setattr("sys.argv", [f"{name}.py", *map(str, words)])
     runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
     return capsys.readouterr().out.splitlines()
-
-
-def test_there_are_three_scripts_of_about_ten_lines_and_a_homework():
-    assert sorted(path.stem for path in EXAMPLES.glob("*.py")) == sorted([*SHORT, "homework"])
-    for name in SHORT:
-        text = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8")
-        body = [line for line in text.split('"""', 2)[2].splitlines() if line]
-        assert len(body) <= 12, name
 
 
 def test_a_table_is_scored_next_to_the_best_rule(tmp_path, monkeypatch, capsys):

@@ -1,92 +1,120 @@
 """Figures: what is drawn equals the data, read back from the axes."""
 
 import io
-import sys
-from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import LineCollection
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from lkecore import figures
 
-
-@pytest.fixture
-def ax():
-    # Without pyplot: no window system, and nothing to close.
-    return FigureCanvasAgg(Figure(figsize=(7, 5), layout="constrained")).figure.subplots()
-
-
-def segments(ax) -> list[tuple[float, float, float, float]]:
-    """Every line of every collection as x0, x1, y0, y1."""
-    return [
-        (*line[:, 0], *line[:, 1])
-        for collection in ax.collections
-        if isinstance(collection, LineCollection)
-        for line in collection.get_segments()
-        if len(line)  # a line with a NaN end has no points
-    ]
+FOUND = pd.DataFrame(
+    [
+        ("pairs", "small", "atlas", 0.5, 0.4, 0.7),
+        ("human", "small", "atlas", 0.3, 0.1, 0.4),
+        ("pairs", "large", "atlas", 0.8, 0.7, 0.9),
+        ("human", "large", "KAMEL", 0.2, float("nan"), float("nan")),
+    ],
+    columns=["kind", "model", "source", "estimate", "low", "high"],
+)
 
 
-def legend(ax) -> list[str]:
-    return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-# --- the look
-
-
-def test_style_is_white_and_colour_blind_safe_and_draws_the_same_bytes_each_time():
+@pytest.fixture(autouse=True)
+def look():
     with mpl.rc_context():
         figures.style()
-        assert mpl.rcParams["figure.facecolor"] == mpl.rcParams["savefig.facecolor"] == "white"
-        first_colour = mpl.rcParams["axes.prop_cycle"].by_key()["color"][0]
-        assert to_hex(first_colour) == "#0173b2"  # the first of seaborn's "colorblind"
-        images = []
-        for _ in range(2):
-            figure, image = Figure(), io.BytesIO()
-            figure.subplots().plot([0, 1], [0, 1])
-            figure.savefig(image, format="svg", metadata={"Date": None})
-            images.append(image.getvalue())
+        yield
+    plt.close("all")
+
+
+def bars(ax) -> list[list[float]]:
+    """Every interval that is drawn, as x0, x1, y0, y1."""
+    lines = [c for c in ax.collections if isinstance(c, LineCollection)]
+    found = [
+        s for c in lines for s in c.get_segments() if len(s) and s[0].tolist() == s[0].tolist()
+    ]
+    return [[round(float(v), 9) for v in (*s[:, 0], *s[:, 1])] for s in found]
+
+
+def points(ax) -> list[tuple[float, float]]:
+    pairs = [zip(*line.get_data(), strict=True) for line in ax.lines]
+    return [(round(float(x), 9), float(y)) for pair in pairs for x, y in pair]
+
+
+def test_marks_lie_side_by_side_on_their_category_in_their_panel():
+    grid = figures.marks(FOUND, x="kind", hue="model", panel="source")
+    assert list(grid.axes_dict) == ["atlas", "KAMEL"]
+    atlas, kamel = grid.axes.flat
+    assert points(atlas) == [(-0.175, 0.5), (0.825, 0.3), (0.175, 0.8)]
+    assert bars(atlas) == [
+        [-0.175, -0.175, 0.4, 0.7],
+        [0.825, 0.825, 0.1, 0.4],
+        [0.175, 0.175, 0.7, 0.9],
+    ]
+    assert (points(kamel), bars(kamel)) == ([(1.175, 0.2)], [])  # a mark without an interval
+    assert [t.get_text() for t in atlas.get_xticklabels()] == ["pairs", "human"]
+    assert (atlas.get_ylabel(), atlas.get_title()) == (figures.ACCURACY, "atlas")
+    (legend,) = grid.figure.legends
+    assert [t.get_text() for t in legend.get_texts()] == ["small", "large"]
+    shown = [(to_hex(h.get_color()), h.get_marker()) for h in legend.legend_handles]
+    drawn = [(to_hex(line.get_color()), line.get_marker()) for line in atlas.lines]
+    assert shown == drawn and len({c for c, _ in drawn}) == len({m for _, m in drawn}) == 2
+
+
+def test_marks_across_have_their_categories_in_rows_the_first_on_top():
+    grid = figures.marks(FOUND[:3], x="kind", hue="model", across=True, label="share")
+    ax = grid.ax
+    assert points(ax) == [(0.5, -0.175), (0.3, 0.825), (0.8, 0.175)]
+    assert bars(ax)[0] == [0.4, 0.7, -0.175, -0.175]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["pairs", "human"]
+    assert ax.get_ylim()[0] > ax.get_ylim()[1] and ax.get_xlabel() == "share"
+
+
+def test_curve_is_a_line_in_order_with_a_band():
+    curve = pd.DataFrame({"shots": [50, 1, 10], "estimate": [0.5, 0.1, 0.3]})
+    curve = curve.assign(low=curve["estimate"] - 0.1, high=curve["estimate"] + 0.2)
+    ax = figures.marks(curve, x="shots", curve=True).set(xscale="log").ax
+    assert points(ax) == [(1, 0.1), (10, 0.3), (50, 0.5)]
+    (band,) = [c for c in ax.collections if isinstance(c, PolyCollection)]
+    corners = {(round(x), round(y, 9)) for x, y in band.get_paths()[0].vertices}
+    assert corners >= {(1, 0.0), (10, 0.2), (50, 0.4), (1, 0.3), (10, 0.5), (50, 0.7)}
+    assert not ax.figure.legends  # one line needs none
+
+
+def test_hue_that_is_the_category_itself_stays_on_its_place():
+    ax = figures.marks(FOUND[:2], x="kind", hue="kind").ax
+    assert [x for x, _ in points(ax)] == [0, 1] and not ax.figure.legends
+
+
+def test_two_rows_for_one_mark_are_refused():
+    with pytest.raises(ValueError, match="'kind': 'pairs'.* occurs twice"):
+        figures.marks(FOUND[:3], x="kind")
+
+
+def test_a_category_that_nothing_has_takes_no_place():
+    kinds = pd.Categorical(FOUND["kind"], ["human", "nobody", "pairs"], ordered=True)
+    grid = figures.marks(FOUND.assign(kind=kinds).query("source == 'atlas'"), x="kind", hue="model")
+    ticks = [text.get_text() for text in grid.axes.flat[0].get_xticklabels()]
+    assert ticks == ["pairs", "human"] and len(points(grid.axes.flat[0])) == 3
+
+
+# --- what a page gets
+
+
+def test_what_is_drawn_has_the_same_bytes_each_time():
+    images = []
+    for _ in range(2):
+        figure, image = Figure(), io.BytesIO()
+        figure.subplots().plot([0, 1], [0, 1])
+        figure.savefig(image, format="svg", metadata={"Date": None})
+        images.append(image.getvalue())
     assert images[0] == images[1]
     assert b"<text" not in images[0]  # letters are paths
-
-
-def test_style_makes_svg_the_inline_format_inside_ipython_only(monkeypatch):
-    import matplotlib_inline.backend_inline as inline
-
-    calls = []
-    monkeypatch.setattr(inline, "set_matplotlib_formats", lambda *a, **k: calls.append((a, k)))
-    for shell in (None, object()):
-        ipython = SimpleNamespace(get_ipython=lambda shell=shell: shell)
-        monkeypatch.setitem(sys.modules, "IPython", ipython)
-        with mpl.rc_context():
-            figures.style()
-    assert calls == [(("svg",), {"metadata": {"Date": None}})]
-
-
-# --- separator_bars
-
-# --- interval_marks
-
-FORMATS = pd.DataFrame(
-    [
-        ("space", "space", 0.5, 0.4, 0.6, True),
-        ("space", "line", 0.7, 0.6, 0.8, False),
-        ("colon", "space", 0.3, 0.2, 0.4, False),
-        ("colon", "line", 0.9, 0.8, 1.0, True),
-    ],
-    columns=["inside", "between", "accuracy", "low", "high", "ringed"],
-)
-PLACES = {"x": "inside", "hue": "between", "y": "accuracy"}
-
-
-# --- page
 
 
 @pytest.fixture

@@ -4,46 +4,45 @@ import re
 
 import pandas as pd
 import pyarrow.parquet as pq
+import pytest
 
 from lkecore import figures
 from lkecore.models.embedded import CATALOGUE
 from lkecore.stats.rules import RULES
-from lkecore.storage import DATA, RESULTS
+from lkecore.storage import RESULTS
 
 FILES = [f for f in sorted(RESULTS.rglob("*.parquet")) if not f.stem.endswith("-check")]
 
 
-def of_files() -> pd.DataFrame:
-    """(experiment, source, model, relation) of all answers that ship, each once."""
+@pytest.fixture(scope="module")
+def there() -> pd.DataFrame:
+    """(experiment, source, model, relation, estimator) of all answers that ship, each once."""
     parts = []
     for file in FILES:
-        there = pq.read_schema(file).names
-        part = pd.read_parquet(
-            file, columns=[c for c in ("source", "model", "relation") if c in there]
-        )
+        names = ("source", "model", "relation", "estimator")
+        columns = [name for name in names if name in pq.read_schema(file).names]
+        part = pd.read_parquet(file, columns=columns)
         part = part.assign(experiment=file.stem.split("-")[0]).drop_duplicates().astype(str)
         parts.append(part if "source" in part else part.assign(source=file.parent.name))
     return pd.concat(parts, ignore_index=True)
 
 
-def test_every_source_and_model_of_the_results_and_every_embedded_model_has_a_name():
-    there = of_files()
+def test_every_source_and_model_of_the_results_and_every_embedded_model_has_a_name(there):
     models = {m for m in there["model"].dropna() if m not in ("causal", "masked", "seq2seq", "nan")}
     assert len(models) > 50 and there["source"].nunique() > 20
     for name in [*there["source"].unique(), *models, *CATALOGUE]:
         assert figures.display_name(name) != name, name
 
 
-def test_sources_of_one_experiment_and_models_do_not_share_a_name():
-    there = of_files()
+def test_sources_of_one_experiment_and_models_do_not_share_a_name(there):
     for _, part in there.groupby("experiment"):
         for column in ("source", "model"):
             names = part[column].dropna().unique()
             assert len({figures.display_name(name) for name in names}) == len(names), names
 
 
-def test_number_of_relations_in_a_name_is_that_of_the_answers():
-    told = of_files().dropna(subset="relation").groupby(["source", "experiment"])["relation"]
+def test_number_of_relations_in_a_name_is_that_of_the_answers(there):
+    told = there.dropna(subset="relation").groupby(["source", "experiment"])["relation"]
     most = told.nunique().groupby("source").max()
     checked = 0
     for source, n in most.items():
@@ -53,20 +52,12 @@ def test_number_of_relations_in_a_name_is_that_of_the_answers():
     assert checked > 12
 
 
-def test_every_estimator_that_ships_and_every_rule_has_a_name_of_its_own():
-    there = set(RULES)
-    for file in FILES:
-        if "estimator" in pq.read_schema(file).names:
-            there |= set(pd.read_parquet(file, columns=["estimator"])["estimator"].dropna())
-    codes = {name for name in there if re.fullmatch(r"[a-z]+(-[a-z]+)*(-\d+)?", name)}
+def test_every_estimator_that_ships_and_every_rule_has_a_name_of_its_own(there):
+    every = {*RULES, *there["estimator"].dropna()}
+    codes = {name for name in every if re.fullmatch(r"[a-z]+(-[a-z]+)*(-\d+)?", name)} - {"nan"}
     assert {"iclke-space", "iclke-mmp-3", "eiclke", "template-21", "rule-both"} <= codes
     names = [figures.display_name(name) for name in sorted(codes)]
     assert len(set(names)) == len(codes) and codes.isdisjoint(names)
-
-
-def test_table_of_names_has_each_name_once():
-    names = pd.read_csv(DATA / "names.csv")
-    assert names["name"].is_unique and names.notna().all(axis=None)
 
 
 def test_names_of_the_lab_follow_a_rule_and_unknown_ones_stay():

@@ -22,7 +22,9 @@ FEW, MANY = 4, 16
 def rows():
     by = defaultdict(list)
     every = answers.results("50_lab_truth")
-    for row in every[every["source"] == "lab"].to_dict("records"):
+    columns = ["model", "estimator", "relation", "fact", "object", "state", "form", "exposures"]
+    columns += ["correct", "confidence_gold"]
+    for row in every.loc[every["source"] == "lab", columns].to_dict("records"):
         by[row["model"], row["estimator"]].append(row)
     return dict(by)
 

@@ -1,7 +1,6 @@
 """The papers' models: all there, nothing said that nobody has checked, and sizes by the header."""
 
 import csv
-import json
 import re
 from pathlib import Path
 
@@ -13,7 +12,6 @@ import yaml
 import lkecore
 from lkecore.errors import BadInput
 from lkecore.models import catalogue, embedded, weights
-from lkecore.models.model import DTYPES
 
 PAPERS = Path(lkecore.__file__).parent / "data" / "papers"
 PARAMS = Path(__file__).resolve().parent.parent / "params"
@@ -52,16 +50,6 @@ def test_the_49_models_of_the_ic_paper_are_there_as_its_table_6_has_them(table):
         assert found["base_model"] == ids.get(row["base_model"], "")
         assert bool(found["base_model"]) == (row["is_finetuned"] == "yes")
         assert found["kind"] == "causal"
-
-
-def test_whether_a_model_was_tuned_is_what_table_6_says_of_each(table):
-    for row in published("iclke_table6_model_names.csv"):
-        assert catalogue.is_tuned(row["hf_id"]) == (row["is_finetuned"] == "yes"), row["model"]
-    assert catalogue.is_tuned("google/gemma-7b-it@abc")
-    assert catalogue.is_tuned("smollm2") and not catalogue.is_tuned("gemma3-270m")
-    assert catalogue.is_tuned("lab:book-1/2m-tuned")
-    assert [catalogue.is_tuned(f"lab:book-1/{m}") for m in ("2m", "2m-unplanted")] == [False] * 2
-    assert catalogue.is_tuned("nobody/knows") is None
 
 
 def test_the_models_of_belief_are_there_as_its_appendix_and_table_2_have_them(table):
@@ -114,11 +102,7 @@ def test_every_row_is_well_formed_and_no_model_is_there_twice(table):
     assert all(set(papers.split(";")) <= {"IC", "PZ", "XT", "BL"} for papers in table["papers"])
     assert set(table["base_model"]) - {""} <= set(ids)
     assert table.loc[table["hub_id"] != "", "params_b"].gt(0).all()
-
-
-def test_what_is_said_about_access_and_weights_names_who_says_so(table):
     known = table["access"].isin(["open", "gated"]) | (table["weights"] != "unknown")
-    assert (table.loc[known, "source"] != "").all()
     assert table.loc[known, "source"].str.contains("https://").all()
 
 
@@ -127,11 +111,6 @@ def test_remote_code_is_needed_where_transformers_lacks_the_architecture(table):
 
     for row in table[table["hub_id"] != ""].itertuples():
         assert (row.model_type in CONFIG_MAPPING_NAMES) == (row.remote_code == "no"), row.hub_id
-
-
-def test_the_table_that_is_given_away_is_a_copy(table):
-    table.loc[:, "name"] = ""
-    assert "" not in set(catalogue.papers_models()["name"])
 
 
 def test_tuned_are_those_that_table_6_calls_fine_tuned_and_those_whose_name_here_says_so():
@@ -215,10 +194,6 @@ def test_the_listing_has_a_line_for_each_model_and_the_lock_asks_for_all_that_ca
     assert head.split()[0] == "name" and len(lines) == len(table)
     for row, line in zip(table.itertuples(), lines, strict=True):
         assert line.startswith(row.name) and row.hub_id in line and row.papers in line
-    [vicuna] = [line for line in lines if "vicuna-7b-v1.5" in line]
-    assert re.split(r"  +", vicuna) == [
-        "Llama2-7B-FT2", "lmsys/vicuna-7b-v1.5", "Llama2", "7 B", LLAMA, "IC", UNKNOWN
-    ]  # fmt: skip
     asked = set(catalogue.hub_ids())
     assert set(table["hub_id"]) - asked == {"", "microsoft/Phi-3-small-8k-instruct"}
     assert asked - set(table["hub_id"]) == set(CODERS)
@@ -252,33 +227,10 @@ def test_the_size_of_a_model_that_is_here_is_the_exact_one_with_tied_weights_onc
     assert catalogue.n_parameters(str(tmp_path / "m")) == wanted
 
 
-def test_the_toy_counts_what_its_weights_are():
-    from safetensors.torch import load_file
-
-    state = load_file(weights.locate("toy") / "model.safetensors")
-    assert catalogue.n_parameters("toy") == sum(t.numel() for t in state.values())
-
-
 @pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"torn",
-        (2**40).to_bytes(8, "little") + b"{}",
-        (2).to_bytes(8, "little") + b"[]",
-        (len(json.dumps({"a": {}}))).to_bytes(8, "little") + b'{"a": {}}',
-    ],
+    "content", [b"", (2**40).to_bytes(8, "little") + b"{}", b"\2" + bytes(7) + b"[]"]
 )
 def test_a_torn_file_is_refused_and_not_counted_as_nothing(content, tmp_path):
     (tmp_path / "model.safetensors").write_bytes(content)
     with pytest.raises(BadInput, match="model.safetensors: not a readable safetensors file"):
         catalogue.n_parameters(str(tmp_path))
-
-
-def test_bytes_are_parameters_times_the_width_of_the_dtype():
-    assert catalogue.resident_bytes(7_000_000_000, "bfloat16") == 14_000_000_000
-    assert catalogue.resident_bytes(3, "float32") == 12
-    assert catalogue.resident_bytes(3, "float16") == 6
-    assert set(catalogue.BYTES) == set(DTYPES)
-    with pytest.raises(BadInput, match="unknown dtype 'float31'; nearest: float32"):
-        catalogue.resident_bytes(1, "float31")

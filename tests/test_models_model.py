@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -16,8 +15,7 @@ import pytest
 from lkecore.errors import BadInput
 from lkecore.models.loading import alike_up_to, shares_one_head
 from lkecore.models.model import open_model
-from lkecore.models.weights import files_digest, locate
-from lkecore.scores import tree
+from lkecore.models.weights import files_digest
 
 
 def save(folder, network, tokenizer=None):
@@ -40,20 +38,14 @@ def test_a_local_folder_opens_and_gives_equal_logits(llama):
     import torch
 
     m = open_model(llama, device="cpu")
+    assert "_loaded" not in m.__dict__ and m.load_seconds == 0
     ids = torch.tensor([[3, 1, 4, 1, 5]])
     with torch.inference_mode():
         assert torch.equal(m.network(ids).logits, helpers.network()(ids).logits)
     assert m.tokenizer("Ke")["input_ids"] == helpers.char_tokenizer()("Ke")["input_ids"]
     assert (m.name, str(m.path), m.digest) == (llama, llama, files_digest(m.path))
     assert (m.dtype, m.device, m.context_length) == ("float32", "cpu", 256)
-    assert not m.network.training
-
-
-def test_weights_are_loaded_once_and_only_when_they_are_needed(llama):
-    m = open_model(llama, device="cpu")
-    assert "_loaded" not in m.__dict__ and m.load_seconds == 0
-    assert m.network is m.network
-    assert m.load_seconds > 0
+    assert not m.network.training and m.network is m.network
 
 
 ASKS = """
@@ -78,21 +70,9 @@ def test_a_model_whose_answers_are_all_kept_imports_no_code_of_networks():
     assert len(here["loaded"]) == 2  # these names are still those of the code of its network
 
 
-def test_the_toy_opens_without_bos():
-    m = open_model("toy", device="cpu")
-    assert (m.name, m.front, m.context_length) == ("toy", (), 4096)
-    assert open_model("toy", device="cpu").digest == m.digest
-    assert "tokenizer" not in repr(m)
-
-
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_the_dtype_is_that_of_the_network(llama, dtype):
     assert str(open_model(llama, dtype=dtype, device="cpu").network.dtype) == f"torch.{dtype}"
-
-
-def test_the_device_auto_leaves_the_choice_to_accelerate(llama):
-    m = open_model(llama, device="auto")
-    assert m.device == "auto" and m.network.device.type in ("cpu", "cuda", "mps")
 
 
 @pytest.mark.parametrize(
@@ -219,21 +199,24 @@ def test_an_old_config_of_t5_keeps_its_two_ways_to_scale(tmp_path):
 # --- what is found out
 
 
-@pytest.mark.parametrize("name", ["BERT", "RoBERTa", "ALBERT", "DistilBERT"])
-def test_the_window_of_a_masked_model_is_as_long_as_what_its_network_takes(tmp_path, name):
-    network, tokenizer = helpers.blank_filler(name)
+@pytest.mark.parametrize(
+    ("kind", "length"),
+    [("GPT2", 256), ("OPT", 256), ("Llama", 256), ("MPT", 256), ("BLOOM", None), ("BERT", 64),
+     ("RoBERTa", 64), ("ALBERT", 64), ("DistilBERT", 64), ("T5", None)],
+)  # fmt: skip
+def test_a_window_is_as_long_as_what_the_network_takes_and_none_where_nothing_limits_it(
+    tmp_path, kind, length
+):
+    """RoBERTa's config says 66 where it takes 64; T5's may name the length of its training, which is none."""
+    changes = {"n_positions": 8} if kind == "T5" else {}
+    made = helpers.BLANK_FILLERS.get(kind) and helpers.blank_filler(kind, **changes)
+    network, tokenizer = made or (helpers.network(kind), helpers.char_tokenizer())
     m = open_model(save(tmp_path, network, tokenizer), device="cpu")
-    assert m.context_length == 64  # RoBERTa's config says 66
-    assert same_logits(m.network, network, length=64)
-    with pytest.raises((IndexError, RuntimeError)):
-        same_logits(m.network, network, length=65)
-
-
-def test_t5_has_no_window_even_where_its_config_names_a_training_length(tmp_path):
-    network, tokenizer = helpers.blank_filler("T5", n_positions=8)
-    m = open_model(save(tmp_path, network, tokenizer), device="cpu")
-    assert m.context_length is None
-    assert same_logits(m.network, network, length=30)
+    assert m.context_length == length
+    assert same_logits(m.network, network, length=length or 30)
+    if length == 64:
+        with pytest.raises((IndexError, RuntimeError)):
+            same_logits(m.network, network, length=65)
 
 
 @pytest.mark.parametrize("adds", [True, False])
@@ -250,37 +233,7 @@ def test_what_comes_in_front_is_what_the_tokenizer_does_by_itself(tmp_path, adds
     assert m.tokenizer.bos_token == helpers.BOS and m.front == (m.tokenizer.bos_token_id,) * adds
 
 
-@pytest.mark.parametrize(
-    ("kind", "length"), [("GPT2", 256), ("OPT", 256), ("Llama", 256), ("MPT", 256), ("BLOOM", None)]
-)
-def test_the_context_length_is_that_of_the_config_and_none_where_nothing_limits_it(
-    tmp_path, kind, length
-):
-    m = open_model(save(tmp_path, helpers.network(kind), helpers.char_tokenizer()), device="cpu")
-    assert m.context_length == length
-
-
 # --- what is refused
-
-
-def test_an_unknown_model_is_refused_with_the_nearest():
-    with pytest.raises(BadInput, match="unknown model 'tooy'.*nearest: toy"):
-        open_model("tooy")
-
-
-def test_an_unknown_dtype_is_refused(llama):
-    message = "unknown dtype 'float64': must be one of float32, bfloat16, float16"
-    with pytest.raises(BadInput, match=message):
-        open_model(llama, dtype="float64")
-
-
-@pytest.mark.parametrize("device", ["gpu", "GPU:1", "nvidia", "0", "cuda 0"])
-def test_a_device_that_is_none_is_refused_with_those_that_there_are(llama, device):
-    with pytest.raises(BadInput) as caught:
-        open_model(llama, device=device)
-    assert str(caught.value) == (
-        f"device {device!r} cannot be used here (it is cuda or cpu, or cuda:N, mps or auto)"
-    )
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:99", "cpu:x"])
@@ -289,50 +242,22 @@ def test_an_unusable_device_is_refused_in_one_line(llama, device):
         open_model(llama, device=device)
 
 
-def test_a_folder_without_config_is_refused(tmp_path):
-    with pytest.raises(BadInput, match=f"model {tmp_path}: no readable config.json in"):
-        open_model(str(tmp_path))
-
-
-def test_a_folder_without_tokenizer_is_refused(tmp_path):
-    with pytest.raises(BadInput, match=f"^model {tmp_path}: no readable tokenizer in [^\n]*$"):
-        open_model(save(tmp_path, helpers.network()))
-
-
-def test_pickled_weights_are_refused(tmp_path):
-    import torch
-
-    folder = save(tmp_path, helpers.network(), helpers.char_tokenizer())
-    os.remove(tmp_path / "model.safetensors")
-    torch.save(helpers.network().state_dict(), tmp_path / "pytorch_model.bin")
-    with pytest.raises(BadInput, match="has no .safetensors weights, and no others are read"):
-        open_model(folder)
-
-
 @pytest.mark.parametrize(
-    ("kind", "architecture"),
+    ("kind", "architecture", "changes"),
     [
-        ("BERT", "BertModel"),
-        ("BERT", "BertForSequenceClassification"),
-        ("RoBERTa", "RobertaForTokenClassification"),
-        ("T5", "T5Model"),
-        ("T5", "T5EncoderModel"),
+        ("BERT", "BertForSequenceClassification", {}),
+        ("T5", "T5EncoderModel", {}),
+        ("BERT", "BertForMaskedLM", {"is_decoder": True}),  # it sees the left only
     ],
 )
-def test_what_is_no_language_model_is_refused_in_one_line(tmp_path, kind, architecture):
-    network, tokenizer = helpers.blank_filler(kind, architecture=architecture)
+def test_what_is_no_language_model_is_refused_in_one_line(tmp_path, kind, architecture, changes):
+    network, tokenizer = helpers.blank_filler(kind, architecture=architecture, **changes)
     message = f"^model {tmp_path}: {architecture} is no causal, masked or encoder-decoder [^\n]*$"
     with pytest.raises(BadInput, match=message):
         open_model(save(tmp_path, network, tokenizer))
 
 
-def test_a_masked_model_that_sees_the_left_only_is_refused(tmp_path):
-    network, tokenizer = helpers.blank_filler("BERT", is_decoder=True)
-    with pytest.raises(BadInput, match="BertForMaskedLM is no causal, masked or encoder-decoder"):
-        open_model(save(tmp_path, network, tokenizer))
-
-
-@pytest.mark.parametrize("kind", ["BERT", "RoBERTa", "ALBERT", "DistilBERT"])
+@pytest.mark.parametrize("kind", ["BERT", "DistilBERT"])
 def test_an_encoder_that_calls_itself_a_masked_model_is_refused(tmp_path, kind):
     whole, tokenizer = helpers.blank_filler(kind)
     folder = save(tmp_path, whole.base_model, tokenizer)
@@ -348,20 +273,19 @@ def test_an_encoder_that_calls_itself_a_masked_model_is_refused(tmp_path, kind):
 @pytest.mark.parametrize(
     ("kind", "gone"),
     [
+        ("Llama", "model.layers.1.mlp.up_proj.weight"),
         ("BERT", "cls.predictions.bias"),
         ("BERT", "bert.embeddings.word_embeddings.weight"),
         ("RoBERTa", "lm_head.bias"),
-        ("RoBERTa", "lm_head.dense.weight"),
         ("ALBERT", "predictions.dense.bias"),
         ("DistilBERT", "vocab_projector.bias"),
-        ("DistilBERT", "vocab_layer_norm.weight"),
         ("T5", "shared.weight"),
-        ("T5", "decoder.block.0.layer.1.EncDecAttention.q.weight"),
         ("T5 v1.1", "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"),
     ],
 )
-def test_a_blank_filler_that_lacks_a_weight_is_refused(tmp_path, kind, gone):
-    network, tokenizer = helpers.blank_filler(kind)
+def test_a_model_that_lacks_a_weight_is_refused_and_not_filled_at_random(tmp_path, kind, gone):
+    made = helpers.network(), helpers.char_tokenizer()
+    network, tokenizer = made if kind == "Llama" else helpers.blank_filler(kind)
     model = open_model(save(tmp_path, network, tokenizer), device="cpu")
     remove(tmp_path, gone)
     with pytest.raises(BadInput, match=r"lacks \d weights, such as"):
@@ -411,9 +335,7 @@ def copy(llama, tmp_path):
     ("made", "kind", "taken"),
     [
         (lambda: (helpers.network(), helpers.char_tokenizer()), "causal", "LlamaForCausalLM"),
-        (lambda: (helpers.network("GPT2"), helpers.char_tokenizer()), "causal", "GPT2LMHeadModel"),
         (lambda: helpers.blank_filler("BERT"), "masked", "BertForMaskedLM"),
-        (lambda: helpers.blank_filler("DistilBERT"), "masked", "DistilBertForMaskedLM"),
         (lambda: helpers.blank_filler("T5"), "seq2seq", "T5ForConditionalGeneration"),
         (
             lambda: helpers.blank_filler("BERT", architecture="BertLMHeadModel", is_decoder=True),
@@ -422,7 +344,7 @@ def copy(llama, tmp_path):
         ),
     ],
 )
-@pytest.mark.parametrize("given", [{}, {"architectures": None}, {"architectures": []}])
+@pytest.mark.parametrize("given", [{}, {"architectures": []}])
 def test_a_config_that_names_no_architecture_is_taken_by_its_type_and_said(
     tmp_path, capsys, made, kind, taken, given
 ):
@@ -435,7 +357,7 @@ def test_a_config_that_names_no_architecture_is_taken_by_its_type_and_said(
     assert capsys.readouterr().err == f"{said} {taken}\n"
 
 
-@pytest.mark.parametrize("kind", ["vit", "wav2vec2", "bart", "clip"])
+@pytest.mark.parametrize("kind", ["vit", "bart"])
 def test_a_type_that_is_no_language_model_is_refused_where_no_architecture_is_named(copy, kind):
     (copy / "config.json").write_text(json.dumps({"model_type": kind, "is_encoder_decoder": False}))
     message = (
@@ -443,17 +365,6 @@ def test_a_type_that_is_no_language_model_is_refused_where_no_architecture_is_na
     )
     with pytest.raises(BadInput, match=message):
         open_model(str(copy))
-
-
-@pytest.mark.parametrize(
-    ("kind", "architecture"),
-    [("BERT", "BertModel"), ("RoBERTa", "RobertaForTokenClassification")],
-)
-def test_weights_of_another_class_than_the_type_means_are_refused(tmp_path, kind, architecture):
-    network, tokenizer = helpers.blank_filler(kind, architecture=architecture)
-    folder = configure(save(tmp_path, network, tokenizer), without=["architectures"])
-    with pytest.raises(BadInput, match=r"lacks \d+ weights, such as"):
-        _ = open_model(folder, device="cpu").network
 
 
 def test_a_classifier_is_not_taken_for_the_model_that_its_embeddings_could_make(tmp_path):
@@ -474,12 +385,8 @@ def test_a_classifier_is_not_taken_for_the_model_that_its_embeddings_could_make(
     [
         ({"quant_method": "gptq", "bits": 4}, "optimum"),
         ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "bitsandbytes"),
-        ({"quant_method": "bitsandbytes", "load_in_8bit": True}, "bitsandbytes"),
         ({"quant_method": "awq", "bits": 4}, "gptqmodel"),
-        ({"quant_method": "aqlm"}, "aqlm"),
-        ({"quant_method": "hqq"}, "hqq"),
         ({"quant_method": "compressed-tensors"}, "compressed_tensors"),
-        ({"quant_method": "torchao", "quant_type": "int4_weight_only"}, "torchao"),
     ],
 )
 def test_quantized_weights_without_their_library_are_one_line_that_names_it(copy, method, library):
@@ -524,10 +431,7 @@ def test_quantized_weights_whose_library_is_here_have_the_numbers_that_pencil_gi
 
 
 @pytest.mark.parametrize("key", ["attn_implementation", "_attn_implementation"])
-@pytest.mark.parametrize(
-    "value",
-    ["flash_attention_2", "flash_attention_3", "flex_attention", "kernels-community/flash-attn"],
-)
+@pytest.mark.parametrize("value", ["flash_attention_2", "kernels-community/flash-attn"])
 def test_an_attention_that_scorers_cannot_mask_becomes_the_default_and_is_said(
     copy, capsys, key, value
 ):
@@ -540,24 +444,11 @@ def test_an_attention_that_scorers_cannot_mask_becomes_the_default_and_is_said(
     )
 
 
-@pytest.mark.parametrize("value", ["eager", "sdpa"])
-def test_an_attention_that_scorers_can_mask_stays(copy, capsys, value):
-    model = open_model(configure(copy, attn_implementation=value), device="cpu")
-    assert model.network.config._attn_implementation == value
-    assert capsys.readouterr().err == ""
-
-
 @pytest.mark.parametrize(
     ("changes", "number", "weight", "shapes"),
     [
         ({"hidden_size": 48}, 21, "lm_head.weight", r"\(80, 32\) there, and \(80, 48\)"),
         ({"vocab_size": 20}, 2, "lm_head.weight", r"\(80, 32\) there, and \(20, 32\)"),
-        (
-            {"num_key_value_heads": 4},
-            4,
-            "model.layers.0.self_attn.k_proj.weight",
-            r"\(16, 32\) there, and \(32, 32\)",
-        ),
     ],
 )
 def test_weights_of_another_shape_than_the_config_says_are_one_line(
@@ -586,13 +477,10 @@ def test_layers_that_the_config_does_not_count_are_said(copy, capsys):
     ("changes", "cause"),
     [
         ({"hidden_size": "a"}, "hidden_size"),
-        ({"num_attention_heads": 5}, "hidden size"),
         ({"hidden_act": "nonsense"}, "nonsense"),
-        ({"rope_scaling": {"type": "x"}}, "x"),
         ({"model_type": [1]}, "unhashable"),
         ({"dtype": "nonsense"}, "nonsense"),
         ({"architectures": 5}, "not iterable"),
-        ({"quantization_config": "gptq"}, "to_dict"),
         ({"quantization_config": {"bits": 4}}, "quant_method"),
     ],
 )
@@ -605,16 +493,13 @@ def test_a_config_that_makes_no_sense_is_one_line_with_folder_and_cause(copy, ch
     assert caught.value.__cause__ is not None  # which lke -v shows
 
 
-@pytest.mark.parametrize("text", ["", "{", "{}", "[]", '{"model": {"type": "BPE"}}'])
-def test_a_broken_tokenizer_is_one_line(copy, text):
-    (copy / "tokenizer.json").write_text(text)
-    message = rf"^model {copy}: no readable tokenizer in {copy} \(\w+: [^\n]*\)$"
-    with pytest.raises(BadInput, match=message):
-        open_model(str(copy))
-
-
-def test_a_tokenizer_that_cannot_cut_a_text_is_one_line(copy):
+def test_a_tokenizer_that_is_broken_or_cannot_cut_a_text_is_one_line(copy):
     text = (copy / "tokenizer.json").read_text()
+    for broken in ("", "{}", '{"model": {"type": "BPE"}}'):
+        (copy / "tokenizer.json").write_text(broken)
+        message = rf"^model {copy}: no readable tokenizer in {copy} \(\w+: [^\n]*\)$"
+        with pytest.raises(BadInput, match=message):
+            open_model(str(copy))
     assert '"unk_token": "<unk>"' in text and '"a": 27' in text  # a token that it has not
     text = text.replace('"a": 27', '"ä": 27')
     (copy / "tokenizer.json").write_text(text)
@@ -628,10 +513,10 @@ def test_a_tokenizer_that_cannot_cut_a_text_is_one_line(copy):
 def test_a_tokenizer_of_another_network_is_refused_and_a_smaller_one_is_not(tmp_path):
     tokenizer = helpers.char_tokenizer()
     assert len(tokenizer) == 64
-    for rows in (20, 63, 64, 65):
+    for rows in (20, 63, 64):
         small = save(tmp_path / str(rows), helpers.network(vocab_size=rows), tokenizer)
         model = open_model(small, device="cpu")
-        if rows in (63, 64, 65):  # 63: BOS was added, and is not looked up
+        if rows >= 63:  # BOS was added, and is not looked up
             assert model.network.config.vocab_size == rows
             continue
         message = rf"^model {small}: .* token '9' with the id 62, and its embedding has 20 rows"
@@ -660,17 +545,6 @@ def test_a_token_that_was_added_beyond_the_embedding_is_refused_where_it_is_used
             model.network(few, decoder_input_ids=torch.tensor([[3, rows]]))
 
 
-def test_a_question_with_a_token_beyond_the_embedding_is_one_line_and_others_are_answered(tmp_path):
-    tokenizer = helpers.char_tokenizer()
-    tokenizer.add_tokens(["covid"])
-    folder = save(tmp_path, helpers.network(vocab_size=64), tokenizer)
-    model = open_model(folder, device="cpu")
-    found = tree.option_logprobs(model, [helpers.prompt("abc", ["de", "fg"])], use_cache=False)
-    assert found.frame["logprob"].lt(0).all()
-    with pytest.raises(BadInput, match="the token 'covid' with the id 64"):
-        tree.option_logprobs(model, [helpers.prompt("covid", ["de", "fg"])], use_cache=False)
-
-
 # --- what is no mistake of the user
 
 
@@ -690,34 +564,10 @@ def test_ctrl_c_and_a_lack_of_memory_stay_what_they_are(llama, monkeypatch, erro
     assert caught.value is error
 
 
-def test_a_device_that_cannot_hold_the_network_is_one_line(llama, monkeypatch):
-    import torch
-
-    def fails(*_, **__):
-        raise RuntimeError("CUDA error: device is busy\nCompile with ...")
-
-    monkeypatch.setattr(torch.nn.Module, "to", fails)
-    message = (
-        rf"^model {llama}: {llama} cannot be loaded \(RuntimeError: CUDA error: device is busy\)$"
-    )
-    with pytest.raises(BadInput, match=message):
-        _ = open_model(llama, device="cpu").network
-
-
 # --- files that were cut or changed
 
 
-def test_a_truncated_weight_file_is_one_line(tmp_path):
-    folder = tmp_path / "model"
-    shutil.copytree(locate("toy"), folder)
-    file = folder / "model.safetensors"
-    file.write_bytes(file.read_bytes()[:-100])
-    opened = open_model(str(folder))
-    with pytest.raises(BadInput, match=f"^model {folder}: {folder} cannot be loaded"):
-        _ = opened.network
-
-
-@pytest.mark.parametrize("size", [0, 5, 500])
+@pytest.mark.parametrize("size", [0, 500])
 def test_cut_weights_of_the_hub_say_which_folder_to_delete(llama, tmp_path, size):
     """The folder of links would not do: the client would find the cut file beside it."""
     top = tmp_path / "models--org--name"
@@ -730,18 +580,10 @@ def test_cut_weights_of_the_hub_say_which_folder_to_delete(llama, tmp_path, size
         _ = model.network
 
 
-def test_a_model_that_lacks_a_weight_is_refused_and_not_filled_at_random(tmp_path):
-    folder = tmp_path / "model"
-    shutil.copytree(locate("toy"), folder)
-    gone = "model.layers.1.mlp.up_proj.weight"
-    remove(folder, gone)
-    with pytest.raises(BadInput, match=f"lacks 1 weights, such as {gone}"):
-        _ = open_model(str(folder)).network
-
-
 def test_the_environment_names_the_device_where_nobody_else_does(monkeypatch):
     monkeypatch.setenv("LKE_DEVICE", "auto")
-    assert open_model("toy").device == "auto"
+    m = open_model("toy")
+    assert m.device == "auto" and m.network.device.type in ("cpu", "cuda", "mps")
     assert open_model("toy", device="cpu").device == "cpu"
 
 

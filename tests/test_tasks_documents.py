@@ -132,12 +132,6 @@ def test_negatives_are_of_three_kinds_anew_each_epoch_and_the_same_for_a_seed(kn
     assert len(documents.training(known, FACTS[0], seed=1, epoch=0, each=10)) == 31
 
 
-def test_a_query_does_not_name_its_tail_but_where_it_is_to_be_read(known):
-    asked = documents.query(known, FACTS[7])
-    assert (asked.text, asked.tails) == ("Tongue of Xa?", {"uru", "ido"})
-    assert documents.query(known, FACTS[7], readable=True).text == "Tongue of Xa? uru."
-
-
 def test_what_cannot_be_asked_is_left_out_by_name():
     more = [fact("capital", "Xa", "Ro"), fact("tongue", "Xa", "uru"), fact("tongue", "Xe", "Uru")]
     more += [fact("twin", "Ro", "Be"), fact("twin", "Ro", "Pa"), fact("food", "Xa", "pie")]
@@ -157,14 +151,6 @@ def test_what_cannot_be_asked_is_left_out_by_name():
     assert left["tongue"] == "known heads 1 and tails 1, and a task needs two of each"
     with pytest.raises(BadInput, match="^4 known facts, of which 4 can be asked: a task needs two"):
         documents.answerable(FACTS[:4], WORDINGS)
-
-
-def test_a_kind_that_no_known_fact_can_give_is_refused_by_name(known):
-    alone = replace(known, facts=tuple(FACTS[:4]))
-    with pytest.raises(
-        BadInput, match="^relation capital, 'Xa': 4 known facts give no .* kind h-t"
-    ):
-        documents.document(alone, FACTS[0], "h-t", np.random.default_rng(0))
 
 
 MANY = [fact(f"r{i % 10}", f"s{i}", f"o{i % 7}") for i in range(200)]

@@ -1,7 +1,6 @@
 """Instill (PZ-S3): against a loop of ten lines in torch, for each kind; all weights are given back."""
 
 import dataclasses
-import hashlib
 import math
 
 import helpers
@@ -31,33 +30,14 @@ CLASSES = [*helpers.NETWORKS, *helpers.BLANK_FILLERS]
 STEPS, RATE = 3, 0.02
 
 
-def filler(kind: str):
-    if kind in helpers.NETWORKS:
-        return helpers.model(helpers.network(kind), add_bos=True)
-    network, tokenizer = helpers.blank_filler(kind)
-    name = "seq2seq" if kind.startswith("T5") else "masked"
-    return helpers.model(network, tokenizer=tokenizer, kind=name, context_length=64)
-
-
 @pytest.fixture(params=KINDS)
 def model(request):
-    return filler(request.param)
+    return helpers.small_model(request.param)
 
 
 def asked_of(model):
     made = instilled("The capital of [X] is [Y]", FACTS, OPTIONS, closed=model.kind != "causal")
     return [each.asked for each in made]
-
-
-def instilled_one(model, prompt, recipe):
-    return instill.instilled_all(model, [prompt], recipe, seed=0)
-
-
-def digest(network) -> str:
-    found = hashlib.sha256()
-    for name, weight in sorted(network.state_dict().items()):
-        found.update(name.encode() + weight.numpy().tobytes())
-    return found.hexdigest()
 
 
 def by_hand(model, prompt, steps: int, rate: float, optimizer=torch.optim.SGD) -> np.ndarray:
@@ -127,38 +107,33 @@ def test_before_it_is_taught_a_model_says_what_the_blank_reader_says(model):
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_all_weights_are_given_back_bit_by_bit(name):
-    model = filler(name)
-    before = digest(model.network)
-    instill.shifts(model, asked_of(model), Recipe(STEPS, RATE), use_cache=False)
-    assert digest(model.network) == before
-    with instilled_one(model, asked_of(model)[0], Recipe(STEPS, RATE)) as taught:
-        assert digest(taught.network) != before
-    assert digest(model.network) == before
+    model = helpers.small_model(name)
+    before = helpers.weights_digest(model.network)
+    instill.shifts(model, asked_of(model)[:2], Recipe(2, RATE), use_cache=False)
+    assert helpers.weights_digest(model.network) == before
+    with instill.instilled_all(model, [asked_of(model)[0]], Recipe(STEPS, RATE), seed=0) as taught:
+        assert helpers.weights_digest(taught.network) != before
+    assert helpers.weights_digest(model.network) == before
     with pytest.raises(RuntimeError, match="the lesson has been taken back"):
         taught.network(input_ids=None)
+    with pytest.raises(KeyboardInterrupt):
+        with instill.instilled_all(model, asked_of(model)[:1], Recipe(1, RATE), seed=0):
+            raise KeyboardInterrupt
+    assert helpers.weights_digest(model.network) == before
     assert all(weight.grad is None for weight in model.network.parameters())
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, BadInput])
-def test_weights_are_given_back_after_an_error_and_ctrl_c(model, error):
-    before = digest(model.network)
-    with pytest.raises(error):
-        with instilled_one(model, asked_of(model)[0], Recipe(1, RATE)):
-            raise error("stop")
-    assert digest(model.network) == before
-
-
 def test_a_fact_that_cannot_be_learned_is_lost_and_the_next_one_is_taught(model):
-    before = digest(model.network)
+    before = helpers.weights_digest(model.network)
     found = instill.shifts(model, asked_of(model), Recipe(30, 1e30), at=[1, 30], use_cache=False)
     assert len(found) == 6 and found.loc[found["steps"] == 30, "kl"].isna().all()
-    assert digest(model.network) == before
+    assert helpers.weights_digest(model.network) == before
     fine = instill.shifts(model, asked_of(model), Recipe(1, RATE), use_cache=False)
     assert fine.notna().all().all()
     with pytest.raises(BadInput, match="a step has the loss (nan|inf); try a lower rate"):
-        with instilled_one(model, asked_of(model)[0], Recipe(30, 1e30)):
+        with instill.instilled_all(model, [asked_of(model)[0]], Recipe(30, 1e30), seed=0):
             pass
-    assert digest(model.network) == before
+    assert helpers.weights_digest(model.network) == before
 
 
 def test_while_it_is_taught_a_model_has_another_digest_and_nobody_finds_its_scores(
@@ -168,7 +143,7 @@ def test_while_it_is_taught_a_model_has_another_digest_and_nobody_finds_its_scor
     model = open_model("toy", device="cpu")
     made = instilled("[X] has the capital [Y]", FACTS[:2], OPTIONS[:2])
     prompts = [each.asked for each in made]
-    with instilled_one(model, prompts[0], Recipe(5, 0.5)) as taught:
+    with instill.instilled_all(model, [prompts[0]], Recipe(5, 0.5), seed=0) as taught:
         assert taught.digest != model.digest and taught.name == model.name
         changed = kinds.option_logprobs(taught, prompts)
         # Who holds the model itself asks the weights of its files, also now.
@@ -177,15 +152,15 @@ def test_while_it_is_taught_a_model_has_another_digest_and_nobody_finds_its_scor
     again = kinds.option_logprobs(open_model("toy", device="cpu"), prompts)
     assert again.cached and again.frame.equals(own.frame)
     assert (changed.frame["logprob"] - own.frame["logprob"]).abs().max() > 0.1
-    with instilled_one(model, prompts[0], Recipe(5, 0.5)) as taught:
+    with instill.instilled_all(model, [prompts[0]], Recipe(5, 0.5), seed=0) as taught:
         assert kinds.option_logprobs(taught, prompts).cached  # the same lesson
-    with instilled_one(model, prompts[1], Recipe(5, 0.5)) as taught:
+    with instill.instilled_all(model, [prompts[1]], Recipe(5, 0.5), seed=0) as taught:
         assert not kinds.option_logprobs(taught, prompts).cached
 
 
 def test_lessons_are_kept_and_any_part_of_a_recipe_is_another_lesson(tmp_path, monkeypatch):
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path))
-    model = filler("Llama")
+    model = helpers.small_model("Llama")
     prompts = asked_of(model)
     first = instill.shifts(model, prompts, Recipe(2, RATE))
     monkeypatch.setattr(instill, "_one", lambda *_: pytest.fail("a fact was taught"))
@@ -205,41 +180,11 @@ def test_expected_tokens_are_those_that_the_ledger_has(tmp_path, monkeypatch, mo
     assert sum(entry["tokens_forwarded"] for entry in entries) == counted > 0
 
 
-@pytest.mark.parametrize(
-    ("recipe", "message"),
-    [
-        (Recipe(0, 0.1), "^0 steps at a rate of 0.1: both must be above 0$"),
-        (Recipe(1, 0.0), "^1 steps at a rate of 0.0: both must be above 0$"),
-        (Recipe(1, math.nan), "both must be above 0"),
-        (Recipe(1, 0.1, "adam"), "optimizer 'adam' must be one of sgd, adamw"),
-    ],
-)
-def test_a_recipe_that_teaches_nothing_is_refused_at_the_door(recipe, message):
-    with pytest.raises(BadInput, match=message):
-        instill.shifts(helpers.model(None), [], recipe)
-
-
-@pytest.mark.parametrize("at", [[2, 1], [1, 1, 3], [0, 3], [1, 2], [3, 4]])
-def test_numbers_of_steps_that_do_not_end_with_the_recipe_are_refused(at):
-    with pytest.raises(BadInput, match=r"must rise from 1 or more to the recipe's 3 steps"):
-        instill.shifts(helpers.model(None), [], Recipe(3, 0.1), at=at)
-
-
-def test_half_precision_and_several_devices_are_refused_before_the_weights_are_loaded():
-    model = helpers.model(None)
-    half = dataclasses.replace(model, dtype="bfloat16")
-    with pytest.raises(BadInput, match="is in bfloat16: a fact can be taught in float32 alone"):
-        instill.shifts(half, [], Recipe(1, 0.1))
-    spread = dataclasses.replace(model, device="auto")
-    with pytest.raises(BadInput, match="is spread over devices; teach it on one"):
-        instill.shifts(spread, [], Recipe(1, 0.1))
-
-
 def test_a_taught_causal_model_says_so_to_every_scorer():
-    model = filler("Llama")
+    model = helpers.small_model("Llama")
     prompt = asked_of(model)[0]
     own = tree.distributions(model, [[prompt.context]], lambda rows, _: rows[0])
-    with instilled_one(model, prompt, Recipe(3, RATE)) as taught:
+    with instill.instilled_all(model, [prompt], Recipe(3, RATE), seed=0) as taught:
         after = tree.distributions(taught, [[prompt.context]], lambda rows, _: rows[0])
     wanted = by_hand(model, prompt, 3, RATE)
     assert np.allclose(after[0], wanted, atol=1e-3) and not np.allclose(own, after, atol=1e-3)
@@ -273,11 +218,41 @@ def test_what_was_taught_together_is_kept(model, monkeypatch):
 
 
 def test_many_facts_are_taught_together_in_an_order_of_their_own(model):
-    before = digest(model.network)
-    prompts = asked_of(model)
-    found = []
+    prompts, found = asked_of(model), []
     for seed in (0, 0, 1):
         with instill.instilled_all(model, prompts, Recipe(3, RATE), seed=seed) as taught:
-            found.append((taught.digest, digest(taught.network)))
-        assert digest(model.network) == before
+            found.append((taught.digest, helpers.weights_digest(taught.network)))
     assert found[0] == found[1] and found[0][0] != found[2][0] and found[0][1] != found[2][1]
+
+
+BARE = helpers.model(None)
+
+
+@pytest.mark.parametrize(
+    ("model", "recipe", "at", "message"),
+    [
+        (BARE, Recipe(0, 0.1), None, "^0 steps at a rate of 0.1: both must be above 0$"),
+        (BARE, Recipe(1, math.nan), None, "both must be above 0"),
+        (BARE, Recipe(1, 0.1, "adam"), None, "optimizer 'adam' must be one of sgd, adamw"),
+        (BARE, Recipe(3, 0.1), [2, 1, 3], "must rise from 1 or more to the recipe's 3 steps"),
+        (BARE, Recipe(3, 0.1), [1, 2], "must rise from 1 or more to the recipe's 3 steps"),
+        (
+            dataclasses.replace(BARE, dtype="bfloat16"),
+            Recipe(1, 0.1),
+            None,
+            "is in bfloat16: a fact can be taught in float32 alone",
+        ),
+        (
+            dataclasses.replace(BARE, device="auto"),
+            Recipe(1, 0.1),
+            None,
+            "is spread over devices; teach it on one",
+        ),
+    ],
+    ids=["steps", "rate", "optimizer", "falls", "ends before", "half precision", "several devices"],
+)
+def test_a_lesson_that_cannot_be_taught_is_refused_before_weights_are_loaded(
+    model, recipe, at, message
+):
+    with pytest.raises(BadInput, match=message):
+        instill.shifts(model, [], recipe, at=at)

@@ -89,17 +89,8 @@ def test_a_model_without_a_beginning_and_one_that_is_no_decoder_are_refused():
 
 
 def score(folder, tmp_path, *more):  # noqa: F811
-    given = [
-        "score",
-        "--facts",
-        str(folder),
-        "--relation",
-        "P1",
-        "--out",
-        str(tmp_path / "out"),
-        *more,
-    ]
-    return CliRunner().invoke(lke, given)
+    given = ["score", "--facts", str(folder), "--relation", "P1", "--out", str(tmp_path / "out")]
+    return CliRunner().invoke(lke, [*given, *more])
 
 
 def test_the_command_asks_all_facts_among_all_options(folder, tmp_path, monkeypatch):  # noqa: F811

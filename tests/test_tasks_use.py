@@ -15,7 +15,6 @@ from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
 from lkecore.facts.questions import Wording
 from lkecore.tasks import documents, extraction, ranking, use
-from lkecore.train import cross_encoder
 from lkecore.train.finetune import Recipe
 
 # Names of two letters and words of one length: all rows of a decoder that reads letters are alike long.
@@ -45,14 +44,13 @@ def known():
 
 
 @pytest.fixture
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
+def cache(own_cache, tmp_path, monkeypatch):
     monkeypatch.setenv("LKE_LEDGER", str(tmp_path / "ledger"))
-    return tmp_path / "cache"
+    return own_cache
 
 
-def made(**changes):
-    return helpers.model(helpers.network("Llama"), add_bos=True, context_length=256, **changes)
+def made():
+    return helpers.model(helpers.network("Llama"), add_bos=True, context_length=256)
 
 
 def ledger(tmp_path):
@@ -74,9 +72,8 @@ def test_a_task_is_made_of_those_facts_of_the_sample_that_are_known():
     frame = pd.DataFrame(rows, columns=["relation", "fact", "known"])
     few = {name: WORDINGS[name] for name in ("ra", "re")}
     task, left = use.task_from_known(sample, frame, few)
-    names = [("ra", str(place)) for place in range(24)] + [
-        ("re", place) for place in ("0", "2", "6")
-    ]
+    names = [("ra", str(place)) for place in range(24)]
+    names += [("re", place) for place in ("0", "2", "6")]
     assert [(f.relation, f.id) for f in task.facts] == names
     assert left == {"ri": "no question and statements"}
 
@@ -84,7 +81,7 @@ def test_a_task_is_made_of_those_facts_of_the_sample_that_are_known():
 @pytest.mark.parametrize("by", ["fact", "relation"])
 def test_no_pair_stands_in_two_parts_and_a_larger_share_has_all_of_a_smaller_one(known, by):
     apart = 0
-    for seed in range(12):
+    for seed in range(6):
         task, whole, left = use.split_task(known, seed=seed, by=by)
         parts = [whole.train, whole.validation, whole.test]
         assert all(parts) and not any(pairs(a) & pairs(b) for a, b in combinations(parts, 2))
@@ -123,7 +120,7 @@ def test_a_share_is_of_the_train_facts_and_of_each_relation_some_are_asked_at_mo
     assert use.at_most(FACTS, 99, 0) == list(FACTS)
 
 
-def test_facts_of_which_no_documents_are_left_do_not_validate_and_without_any_there_is_no_task():
+def test_facts_of_which_no_documents_are_left_do_not_validate():
     """Of "ri" one fact alone is known: where it is not asked, it cannot be trained on, nor validate."""
     facts = (*FACTS[:24], *FACTS[24:48], FACTS[48])
     lone = documents.KnownFacts(facts, WORDINGS)
@@ -133,14 +130,6 @@ def test_facts_of_which_no_documents_are_left_do_not_validate_and_without_any_th
         held += FACTS[48] in documents.split(facts, seed).validation
         assert FACTS[48] not in drawn.validation + drawn.train
     assert held > 0
-    few = documents.KnownFacts((*FACTS[:4], *FACTS[24:28], FACTS[48], FACTS[49]), WORDINGS)
-    said = []
-    for seed in range(200):
-        try:
-            use.split_task(few, seed=seed)
-        except BadInput as error:
-            said.append(str(error))
-    assert any("to train on give no documents about one that validates" in each for each in said)
 
 
 def test_documents_are_made_of_the_facts_to_train_on_and_true_ones_of_those_asked(known):
@@ -173,9 +162,7 @@ def test_a_rule_on_words_solves_the_task_whose_query_names_its_tail_and_not_the_
     assert top[False]["tails"] == pytest.approx(1 / 3)
 
 
-def test_before_training_a_fresh_head_is_at_the_rule_among_tails_and_likelihood_at_the_scorer(
-    known,
-):
+def test_before_training_a_fresh_head_is_at_the_rule_among_tails(known):
     model = made()
     asked = use.pools(known, FACTS[::5], seed=0, each=1)
     heads = [use.untrained(model, asked, "value", seed=seed) for seed in range(5)]
@@ -187,10 +174,6 @@ def test_before_training_a_fresh_head_is_at_the_rule_among_tails_and_likelihood_
     assert np.std(found) > 0 and np.mean(found) == pytest.approx(rule, abs=0.1)
     # No ties, so that 1/3 is not what equal similarities give.
     assert all(set(head["tails"]) == {0, 1} for head in heads)
-    said = use.untrained(model, asked, "likelihood")
-    fresh = cross_encoder.rank(cross_encoder.fresh(model, "likelihood", 0), use._texts(asked))
-    wanted = ranking.ranked(asked, fresh, model=model.name, ranker="likelihood, untrained")
-    pd.testing.assert_frame_equal(said, wanted)
 
 
 # --- training -------------------------------------------------------------------------------------
@@ -204,11 +187,10 @@ def task_of(known, **how):
     return task, parts, use.pools(known, parts.test, seed=0, each=1, **how)
 
 
-@pytest.mark.parametrize("head", ["value", "likelihood"])
 def test_a_training_that_was_killed_goes_on_and_what_is_trained_is_read_again(
-    known, head, cache, tmp_path, monkeypatch
+    known, cache, tmp_path, monkeypatch
 ):
-    setting = dataclasses.replace(SETTING, head=head)
+    setting = dataclasses.replace(SETTING, head="value")
     model, given = made(), task_of(known)
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "whole"))
     whole = use.trained(model, *given, setting)
@@ -233,11 +215,8 @@ def test_a_training_that_was_killed_goes_on_and_what_is_trained_is_read_again(
         for one, other in zip(found, whole, strict=True):
             pd.testing.assert_frame_equal(one, other)
     last = ledger(tmp_path)[-1]
-    assert (last["tokens_forwarded"], last["from_cache"], last["trained_in"]) == (
-        0,
-        True,
-        "float32",
-    )
+    assert (last["tokens_forwarded"], last["from_cache"]) == (0, True)
+    assert last["trained_in"] == "float32"
     frame, curve = whole
     assert list(frame) == [*ranking.FRAME, "best", "last_loss"] and list(curve) == use.CURVE
     assert curve["step"].tolist() == [2, 4, 6]
@@ -250,13 +229,10 @@ def test_what_is_kept_is_of_this_model_these_facts_and_this_setting_alone(known)
     changed = [
         (0, dataclasses.replace(given[0], digest="1" * 64)),
         (1, dataclasses.replace(task, facts=task.facts[1:])),
-        (1, dataclasses.replace(task, alike=False)),
         (1, dataclasses.replace(task, wordings=WORDINGS | {"ra": WORDINGS["re"]})),
         (2, dataclasses.replace(parts, train=parts.train[::-1])),
-        (2, dataclasses.replace(parts, validation=parts.test)),
         (3, asked[:-1]),
         (4, dataclasses.replace(SETTING, seed=1)),
-        (4, dataclasses.replace(SETTING, readable=True)),
         (4, dataclasses.replace(SETTING, recipe=dataclasses.replace(RECIPE, steps=7))),
         (4, dataclasses.replace(SETTING, recipe=dataclasses.replace(RECIPE, precision="bf16"))),
     ]
@@ -310,13 +286,6 @@ def test_the_tokens_of_a_forecast_are_those_that_a_training_forwards(known, cach
     assert use.ranked_tokens(dataclasses.replace(model), asked) == ranked * LENGTH
     frame, curve = use.nothing(asked, model, "value")
     assert list(frame) == [*ranking.FRAME, "best", "last_loss"] and list(curve) == use.CURVE
-
-
-def test_a_head_that_a_model_cannot_have_is_one_line_before_anything_is_read(known):
-    model = helpers.model(kind="masked")
-    for ask in (use.trained, use.expected_tokens):
-        with pytest.raises(BadInput, match="the head likelihood is for decoders alone"):
-            ask(model, *task_of(known), SETTING)
 
 
 # --- what is known --------------------------------------------------------------------------------

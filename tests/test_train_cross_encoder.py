@@ -1,6 +1,5 @@
 """Cross-encoders: transformers' sequence classifiers, the scorer and torch are the witnesses."""
 
-import json
 import math
 
 import helpers
@@ -12,14 +11,14 @@ import transformers
 from lkecore.errors import BadInput
 from lkecore.scores import tree
 from lkecore.train import cross_encoder, text
-from lkecore.train.cross_encoder import encode, fresh, infonce, memory, rank, similarities, train
+from lkecore.train.cross_encoder import encode, fresh, infonce, rank, similarities, train
 from lkecore.train.finetune import Recipe
 
 PAIRS = [
     ("The capital of France", ["Paris is the capital of France", "Rome", "New York is the has"]),
     ("Italy", ["Rome is the capital of Italy.", "the capital"]),
 ]
-DECODERS = ["Llama", "GPT2", "GPTNeoX", "OPT", "BLOOM", "Mistral with a window"]
+DECODERS = ["Llama", "GPT2", "OPT", "BLOOM", "Mistral with a window"]
 
 
 def decoder(kind="Llama", *, tokenizer=None, add_bos=True, **changes):
@@ -163,33 +162,21 @@ def equal(one, two):
 @pytest.mark.parametrize(
     ("head", "make"), [("value", decoder), ("value", masked), ("likelihood", decoder)]
 )
-def test_training_changes_a_copy_and_goes_on_to_the_bit(head, make, tmp_path, monkeypatch):
+def test_training_changes_a_copy_and_is_the_same_again(head, make, tmp_path):
     model = make()
     before = state(model.network)
     start = infonce(similarities(fresh(model, head, 5), encode(model, PAIRS)), [3, 2]).item()
 
-    def run(folder, seed=5, give=batches):
-        return train(model, head, give, RECIPE, folder, seed=seed, data="toy")
+    def run(folder, seed=5):
+        return train(model, head, batches, RECIPE, folder, seed=seed, data="toy")
 
-    def numbers(folder):
-        encoder, result = run(folder)
-        return encoder.parameters(), result.losses
-
-    helpers.on_both_processors(numbers, tmp_path, monkeypatch)
     encoder, result = run(tmp_path / "whole")
     assert result.losses[0] == pytest.approx(start, rel=1e-5)  # of the same pairs
     assert result.losses[-1] < result.losses[0] / 2
     assert equal(before, state(model.network))
     assert all(p.grad is None for p in model.network.parameters())
 
-    def stopped(step):
-        if step == 9:
-            raise KeyboardInterrupt
-        return batches(step)
-
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "killed", give=stopped)
-    again, same = run(tmp_path / "killed")
+    again, same = run(tmp_path / "again")
     assert same == result and equal(again.parameters(), encoder.parameters())
     if head == "value":
         assert run(tmp_path / "other", seed=6)[1].losses[0] != result.losses[0]
@@ -209,37 +196,6 @@ def test_every_weight_behind_a_similarity_learns(tmp_path):
     assert [values.argmax() for values in ranks] == [0, 0]
 
 
-def test_a_validation_sees_the_encoder_as_it_is(tmp_path):
-    seen = []
-
-    def first_of_all(encoder):
-        seen.append(rank(encoder, PAIRS)[0])
-        return -len(seen)
-
-    encoder, result = train(
-        decoder(), "value", batches, RECIPE, tmp_path, seed=0, data="toy", validate=first_of_all
-    )
-    assert result.validation == [(4, -1), (8, -2), (12, -3)] and result.best == 4
-    assert np.array_equal(rank(encoder, PAIRS)[0], seen[0]) and not np.array_equal(seen[0], seen[2])
-
-
-def test_tokens_are_entered_into_the_ledger(tmp_path, monkeypatch):
-    monkeypatch.setenv("LKE_LEDGER", str(ledger := tmp_path / "ledger"))
-    model = decoder()
-    encoder, _ = train(model, "value", batches, RECIPE, tmp_path, seed=0, data="toy")
-    rank(encoder, PAIRS)
-    lines = [json.loads(line) for line in ledger.read_text().splitlines()]
-    assert [line.get("trained_in") for line in lines] == ["float32", None]
-    tokens = [line["tokens_forwarded"] for line in lines]
-    # Characters, one space and the token in front.
-    n = sum(len(q) + len(d) + 2 for q, documents in PAIRS for d in documents)
-    assert tokens == [12 * n + 6 * len("_Italy has Par"), n]
-
-
-def test_memory_is_six_times_all_weights_in_float32():
-    assert memory(1_000_000) == 24_000_000
-
-
 # --- bad input ------------------------------------------------------------------------------------
 
 
@@ -247,14 +203,9 @@ def test_memory_is_six_times_all_weights_in_float32():
     ("model", "head", "why"),
     [
         ({"kind": "masked"}, "likelihood", "is masked: the head likelihood is for decoders alone"),
-        (
-            {"kind": "seq2seq"},
-            "value",
-            "is seq2seq: the head value is for decoders and masked models",
-        ),
+        ({"kind": "seq2seq"}, "value", "the head value is for decoders and masked models"),
         ({"dtype": "bfloat16"}, "value", "is in bfloat16 on cpu: it is trained in float32 alone"),
         ({"device": "auto"}, "value", "is in float32 on auto: .* on one device"),
-        ({}, "linear", "head 'linear' must be one of value, likelihood"),
     ],
 )
 def test_a_model_that_cannot_be_trained_so_is_one_line_before_it_is_loaded(model, head, why):
@@ -269,7 +220,6 @@ def test_a_model_that_cannot_be_trained_so_is_one_line_before_it_is_loaded(model
             [("Italy", ["Rome", "a" * 300])],
             "query 'Italy' and document 'a+': 307 tokens are more than",
         ),
-        ([("Italy", [])], "query 'Italy' has no documents, or an empty one"),
         ([("Italy", ["Rome", " "])], "query 'Italy' has no documents, or an empty one"),
     ],
 )
@@ -278,10 +228,3 @@ def test_a_pair_that_cannot_be_read_is_one_line(pairs, why):
         encode(decoder(), pairs)
     fits = encode(decoder(), [("a" * 127, ["b" * 127])])
     assert len(fits[0].ids) == 256  # with the space and the token in front
-
-
-def test_similarities_that_are_no_numbers_are_one_line():
-    encoder = fresh(decoder(), "value", 0)
-    encoder.head.weight.data[:] = math.nan
-    with pytest.raises(BadInput, match="toy model: similarities of 5 pairs hold no number"):
-        rank(encoder, PAIRS)

@@ -1,17 +1,14 @@
 """Fine-tuning: a plain torch loop and transformers' schedule are the witnesses."""
 
 import dataclasses
-import errno
 import math
 
-import helpers
 import pytest
 import torch
 import transformers
 from safetensors.torch import save_file
 
 from lkecore.errors import BadInput
-from lkecore.train import finetune as module
 from lkecore.train.finetune import Recipe, finetune, share
 from lkecore.train.loop import CHECKPOINT
 
@@ -57,7 +54,7 @@ def same(one, two):
     return one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one)
 
 
-@pytest.mark.parametrize(("steps", "warm"), [(11, 0.2), (50, 0.06), (7, 0.0), (1, 0.06), (3, 1.0)])
+@pytest.mark.parametrize(("steps", "warm"), [(11, 0.2), (7, 0.0), (1, 0.06), (3, 1.0)])
 def test_the_rate_is_that_of_the_polynomial_schedule_of_transformers(steps, warm):
     optimizer = torch.optim.AdamW([torch.zeros(1, requires_grad=True)], lr=1.0)
     theirs = transformers.get_polynomial_decay_schedule_with_warmup(
@@ -69,6 +66,17 @@ def test_the_rate_is_that_of_the_polynomial_schedule_of_transformers(steps, warm
         optimizer.step()
         if step + 1 < steps:
             theirs.step()
+
+
+def on_both_processors(train, folder, monkeypatch):
+    """What ``train(folder)`` gives: the same numbers with and without instructions for bfloat16."""
+    found = []
+    for name in ("bfloat16", "none"):
+        able = dict.fromkeys(("amx_bf16", "avx512_bf16", "bf16"), name == "bfloat16")
+        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda able=able: able, raising=False)
+        found.append(train(folder / name))
+    torch.testing.assert_close(*found, rtol=0, atol=0)
+    return found[0]
 
 
 def test_fine_tuning_is_a_plain_loop_of_torch_and_transformers(tmp_path, monkeypatch):
@@ -89,13 +97,13 @@ def test_fine_tuning_is_a_plain_loop_of_torch_and_transformers(tmp_path, monkeyp
         assert result.validation == [] and result.best == 11
         return ours, result.losses
 
-    ours, found = helpers.on_both_processors(train, tmp_path, monkeypatch)
+    ours, found = on_both_processors(train, tmp_path, monkeypatch)
     assert found == pytest.approx(losses, rel=1e-6) and losses[-1] < losses[0] / 1.2
     for name, parameter in ours.items():
         torch.testing.assert_close(parameter, plain[name], rtol=1e-6, atol=1e-7)
     # Bfloat16 has eight bits: asked for, it is near, and not the same.
     asked = dataclasses.replace(RECIPE, precision="bf16")
-    _, rough = helpers.on_both_processors(
+    _, rough = on_both_processors(
         lambda folder: train(folder / "bf16", asked), tmp_path, monkeypatch
     )
     assert rough == pytest.approx(losses, rel=2**-5) and rough[0] != pytest.approx(losses[0], 1e-6)
@@ -139,7 +147,7 @@ def stopping(call, at):
 
 
 @pytest.mark.parametrize("validated", [True, False])
-@pytest.mark.parametrize("at", [1, 3, 4, 8, 10])
+@pytest.mark.parametrize("at", [1, 3, 8])
 def test_a_fine_tuning_that_was_killed_and_goes_on_is_one_that_was_not_to_the_bit(
     at, validated, tmp_path
 ):
@@ -192,13 +200,10 @@ def checkpoint(folder):
     [
         ({"what": "seed 4"}, "its what is model abc, data def, seed 3, not seed 4"),
         ({"recipe": Recipe(0.05, 12, 8, 0.2, 3)}, "its steps is 11, not 12"),
-        ({"recipe": Recipe(0.06, 11, 8, 0.2, 3)}, "its rate is 0.05, not 0.06"),
-        ({"recipe": Recipe(0.05, 11, 9, 0.2, 3)}, "its batch is 8, not 9"),
         ({"recipe": Recipe(0.05, 11, 8, 0.2, 3, "bf16")}, "its precision is float32, not bf16"),
         ({"validate": float}, "its validated is False, not True"),
         ({"parameters": made(width=5)}, "it has other parameters"),
         ({"parameters": {"matrix": made()["matrix"]}}, "it has other parameters"),
-        ({"parameters": made() | {"more": torch.ones(1)}}, "it has other parameters"),
     ],
 )
 def test_a_checkpoint_of_another_training_is_one_line(change, why, tmp_path):
@@ -212,7 +217,7 @@ def test_a_checkpoint_of_another_training_is_one_line(change, why, tmp_path):
     assert file.read_bytes() == before and same(given["parameters"], start)
 
 
-@pytest.mark.parametrize("size", [0, 7, 300, -1, None])
+@pytest.mark.parametrize("size", [0, -1, None])
 def test_a_file_that_is_no_checkpoint_or_was_cut_is_one_line(size, tmp_path):
     file = checkpoint(tmp_path)
     if size is None:
@@ -224,26 +229,6 @@ def test_a_file_that_is_no_checkpoint_or_was_cut_is_one_line(size, tmp_path):
     ) as caught:
         finetune(made(), print, RECIPE, tmp_path, what=WHAT)
     assert "\n" not in str(caught.value)
-
-
-def test_a_disk_that_is_full_at_a_checkpoint_keeps_the_one_before(tmp_path, monkeypatch):
-    written = []
-
-    def full(path, content, write=module.write_whole):
-        written.append(path)
-        if len(written) == 2:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        write(path, content)
-
-    monkeypatch.setattr(module, "write_whole", full)
-    first, again = made(), made(seed=1)
-    with pytest.raises(
-        BadInput, match=r"cannot be written \(.*No space left.*the checkpoint before"
-    ):
-        finetune(first, loss_with(first), RECIPE, tmp_path, what=WHAT)
-    give, calls = stopping(loss_with(again), 99)
-    finetune(again, give, RECIPE, tmp_path, what=WHAT)
-    assert calls[0] == (3,)
 
 
 def test_a_loss_or_a_validation_that_is_no_number_names_seed_and_step(tmp_path):
@@ -263,17 +248,15 @@ def test_a_loss_or_a_validation_that_is_no_number_names_seed_and_step(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"rate": 0}, {"rate": math.nan}, {"steps": 0}, {"every": 0}, {"batch": 0}, {"warm": 2}],
+    ("change", "line"),
+    [
+        ({"rate": math.nan}, "rate=nan.*: rate must be above 0, steps, batch"),
+        ({"every": 0}, "every=0.*: rate must be above 0, steps, batch"),
+        ({"warm": 2}, "warm=2.*: rate must be above 0, steps, batch"),
+        ({"precision": "bfloat16"}, "precision 'bfloat16' must be one of float32, bf16"),
+    ],
 )
-def test_a_recipe_by_which_nothing_can_be_trained_is_one_line(change, tmp_path):
-    [(name, value)] = change.items()
+def test_a_recipe_by_which_nothing_can_be_trained_is_one_line(change, line, tmp_path):
     recipe = Recipe(**({"rate": 1.0, "steps": 5} | change))
-    with pytest.raises(BadInput, match=f"{name}={value}.*: rate must be above 0, steps, batch"):
-        finetune(made(), print, recipe, tmp_path, what=WHAT)
-
-
-def test_a_precision_that_is_none_is_one_line(tmp_path):
-    recipe = Recipe(1.0, 5, precision="bfloat16")
-    with pytest.raises(BadInput, match="precision 'bfloat16' must be one of float32, bf16"):
+    with pytest.raises(BadInput, match=line):
         finetune(made(), print, recipe, tmp_path, what=WHAT)

@@ -1,7 +1,5 @@
 """Soft prompts: vectors in the place of words, against plain forward passes and a plain torch loop."""
 
-import hashlib
-
 import helpers
 import numpy as np
 import pytest
@@ -33,13 +31,6 @@ def rows_for(network, seed=0, soft=()) -> list[Row]:
     return rows
 
 
-def digest(network) -> str:
-    found = hashlib.sha256()
-    for name, weight in sorted(network.state_dict().items()):
-        found.update(name.encode() + weight.numpy().tobytes())
-    return found.hexdigest()
-
-
 @pytest.mark.parametrize("kind", [*helpers.NETWORKS, *MASKED])
 def test_a_word_looked_up_beside_the_vocabulary_is_read_as_the_word_itself(kind):
     network = network_of(kind)
@@ -56,17 +47,7 @@ def test_a_word_looked_up_beside_the_vocabulary_is_read_as_the_word_itself(kind)
         network(input_ids=torch.tensor([[n + 4]]))
 
 
-def test_a_network_looks_up_one_set_of_vectors_at_a_time():
-    network, vectors = network_of("Llama"), torch.zeros(1, 32)
-    with soft_prompts.looked_up(network, vectors, 80):
-        with pytest.raises(RuntimeError, match="others|other vectors"):
-            with soft_prompts.looked_up(network, vectors, 90):
-                pass
-    with soft_prompts.looked_up(network, vectors, 90):
-        pass
-
-
-@pytest.mark.parametrize("kind", ["Llama", "OPT", "BLOOM", "Gemma2 with a window", *MASKED])
+@pytest.mark.parametrize("kind", ["Llama", "OPT", "Gemma2 with a window", "BERT", "RoBERTa"])
 def test_what_is_said_in_a_batch_is_what_a_row_alone_says(kind):
     network = network_of(kind)
     rows = rows_for(network)
@@ -87,22 +68,19 @@ def test_what_is_said_in_a_batch_is_what_a_row_alone_says(kind):
 
 
 @pytest.mark.parametrize("kind", ["Llama", "OPT", "BERT", "RoBERTa"])
-def test_learned_vectors_are_those_of_a_plain_loop_and_the_network_stays(
-    kind, tmp_path, monkeypatch
-):
+def test_learned_vectors_are_those_of_a_plain_loop_and_the_network_stays(kind, tmp_path):
     network = network_of(kind)
-    n, steps, before = network.config.vocab_size, 6, digest(network)
+    n, steps, before = network.config.vocab_size, 6, helpers.weights_digest(network)
     rows = rows_for(network, soft=(n, n + 1))
     start = soft_prompts.noise(network, 2, seed=1)
     recipe = Recipe(steps=steps, **SETTINGS)
     given = network, start, n, rows, rows
 
-    def train(folder):
-        vectors, result = soft_prompts.learn(*given, recipe, folder, seed=0, what="a")
-        return vectors, result.losses, result.best
-
-    found, went, best = helpers.on_both_processors(train, tmp_path, monkeypatch)
-    assert digest(network) == before and all(p.requires_grad for p in network.parameters())
+    found, result = soft_prompts.learn(*given, recipe, tmp_path, seed=0, what="a")
+    went, best = result.losses, result.best
+    assert helpers.weights_digest(network) == before and all(
+        p.requires_grad for p in network.parameters()
+    )
     vectors = torch.nn.Parameter(torch.tensor(start))
     learner = torch.optim.AdamW([vectors], lr=recipe.rate, weight_decay=0)
     falls = transformers.get_polynomial_decay_schedule_with_warmup(learner, 1, steps, lr_end=0)

@@ -170,21 +170,6 @@ def test_pages_of_shipped_rankings_count_told_facts_alone(page, by, lowest, tmp_
     assert set(verdicts["estimator"]) == {"likelihood head"}
 
 
-def test_the_dry_run_of_the_question_that_is_learned_counts_its_steps_and_loads_no_weights(
-    given, tmp_path, monkeypatch
-):
-    names = {"fact_set": given["fact_set"], "templates": [], "steps": 7, "seeds": [0, 1]}
-    names |= {"models": [saved(tmp_path, "BERT")]}
-    [each] = plan(tmp_path, "30_xtraeval_extraction", names).jobs
-    monkeypatch.setattr(transformers.PreTrainedModel, "from_pretrained", None)
-    before = extraction.learn, extraction.ask, use.trained, use.untrained
-    row = forecast.cost(each, tmp_path / "runs")
-    assert row["remark"] == "14 steps of soft prompts"
-    # 64 facts a step, of each of 24 facts to learn from an equal number; BERT reads names by the letter.
-    assert row["tokens"] > 14 * 64 * 10
-    assert before == (extraction.learn, extraction.ask, use.trained, use.untrained)
-
-
 # --- the paper's grid -----------------------------------------------------------------------------
 
 

@@ -35,4 +35,4 @@ def profiles() -> list[Path]:
 
 def without_a_look(text: str) -> str:
     """A page without what it asks to look at alone, which a page over runs leaves out."""
-    return re.sub(r"^answers\.words\(answers\.likeliest\(.+\n", "", text, flags=re.MULTILINE)
+    return re.sub(r"^answers\.html_table\(answers\.likeliest\(.+\n", "", text, flags=re.MULTILINE)

@@ -1,5 +1,6 @@
 """Coverage: an id counts where its cell has an output and what it needs was asked."""
 
+import functools
 import re
 from pathlib import Path
 
@@ -17,7 +18,6 @@ from lkecore.errors import BadInput
 from lkecore.runs import plan
 
 TOP = Path(__file__).resolve().parent.parent
-SOURCES = {notebook(name): jupytext.read(notebook(name), fmt="py:percent") for name in PAGES}
 TEXT = """# %% [markdown]
 # Prose that names IC-S2.
 
@@ -33,6 +33,17 @@ print(1)
 # %% covers=["IC-T7", "IC-F1"]
 table()
 """
+
+
+@functools.cache
+def sources():
+    """{page of the book: (its source, its parameters)}"""
+    found = {}
+    for path in map(notebook, PAGES):
+        declared = plan.declared_parameters(path).items()
+        source = jupytext.read(path, fmt="py:percent")
+        found[path.stem] = source, {name: value for name, (_, value) in declared}
+    return found
 
 
 ON = Asked(("toy", "other"), {})
@@ -177,7 +188,7 @@ def test_what_has_less_than_the_paper_is_a_small_version(models, change, small):
 
 
 def test_what_the_paper_has_names_parameters_that_pages_have():
-    known = {name for path in SOURCES for name in plan.declared_parameters(path)} | {"real"}
+    known = {name for _, given in sources().values() for name in given} | {"real"}
     for row in coverage.asked().itertuples():
         wanted = coverage.needed(row.whole)
         assert set(wanted) <= known, row.id
@@ -213,44 +224,6 @@ def test_relations_count_where_there_are_answers_about_them(tmp_path):
     assert build._of_run(named, [tmp_path / "x", tmp_path / "y"]) == asked
     assert build._of_run(named, [tmp_path / "z"]) == named  # kept no answers
     assert build._of_run({"n": 1}, [tmp_path / "x"]) == {"n": 1}
-
-
-def test_what_ships_of_lamas_facts_is_a_small_version():
-    """Of 41 relations that sources/entropy_trex.yaml names 35 are asked, and five facts of each taught."""
-    name, whole = "22_entropy_instilled", coverage.asked().set_index("id")["whole"]
-    job = runs.Job(TOP / f"notebooks/{name}.py", {}, {"shipped": ["entropy_trex"]})
-    [asked] = build._shipped(job, TOP / "results")
-    assert len(asked.parameters["relations"]) == 35
-    source = jupytext.read(job.notebook, fmt="py:percent")
-    defaults = {key: value for key, (_, value) in plan.declared_parameters(job.notebook).items()}
-    of_page = coverage.of_page(source, executed(source), name, Asked((), defaults), [asked])
-    small = {place.id: place.small for place in of_page if place.models}
-    assert small == {
-        "PZ-D1": True, "PZ-D2": True, "PZ-F3": True, "PZ-F4": True, "PZ-S3": False, "PZ-X1": False,
-    }  # fmt: skip
-    assert whole["PZ-D1"] == "relations 41" and whole["PZ-X1"] == "real 2, relations 33"
-
-
-@pytest.mark.parametrize(
-    ("change", "small"),
-    [
-        ({"n_options": 100}, {"IC-D3": False}),
-        ({"n_options": 50, "n_relations": 50}, {"IC-D2": False, "IC-D3": True}),
-        ({"n_options": 100, "n_relations": 49}, {"IC-D2": True, "IC-D3": False}),
-        ({"n_options": 100, "n_relations": 50, "n_facts": 100}, {"IC-D2": True, "IC-D3": False}),
-    ],
-)
-def test_fewer_options_or_facts_than_the_papers_data_have_are_a_small_version(change, small):
-    """The paper: 99 wrong options, and 400 test facts of each of 50 relations of T-REx-MC."""
-    path = TOP / "notebooks" / "10_iclke_relations.py"
-    source = jupytext.read(path, fmt="py:percent")
-    given = {name: value for name, (_, value) in plan.declared_parameters(path).items()}
-    given |= {"n_facts": 400} | change
-    if n := change.get("n_relations"):
-        given |= {"fact_set": "hub:QinyuanWu/T-Rex-MC", "relations": [f"r{i}" for i in range(n)]}
-    found = coverage.of_page(source, executed(source), path.stem, Asked(("m",), given))
-    data = {place.id: place.small for place in found if place.id in ("IC-D2", "IC-D3")}
-    assert data == small
 
 
 @pytest.mark.parametrize(
@@ -296,16 +269,15 @@ def test_the_list_has_every_figure_and_table_of_two_papers_once():
 
 
 def test_an_id_has_a_reason_where_no_notebook_covers_it_and_only_there():
-    cells = [cell for source in SOURCES.values() for cell in source.cells]
+    cells = [cell for source, _ in sources().values() for cell in source.cells]
     named = {each for cell in cells for each in cell.metadata.get("covers", [])}
     reasons = coverage.asked().set_index("id")["why_not"]
     assert set(reasons.index[reasons != ""]) == set(reasons.index) - named
 
 
 def test_every_id_that_a_notebook_names_is_on_the_list_and_every_need_is_a_parameter():
-    for path, source in SOURCES.items():
-        defaults = {name: value for name, (_, value) in plan.declared_parameters(path).items()}
-        coverage.of_page(source, executed(source), path.stem, Asked((), defaults))
+    for name, (source, defaults) in sources().items():
+        coverage.of_page(source, executed(source), name, Asked((), defaults))
 
 
 def test_tests_are_found_by_the_ids_that_they_name(tmp_path):

@@ -350,12 +350,12 @@ def test_lke_new_finds_the_project_above_and_prints_what_it_wrote(small, lke, mo
     assert out.splitlines()[-1] == "  lke page 19_two_words --open"
     code, out, err = lke("new", "19_two_words", "--from", "10_heat")
     assert (code, out) == (2, "") and "is taken" in err and len(err.splitlines()) == 1
-    code, _, err = lke("new", "18_two_words", "--from", "10_heat", "--project", "elsewhere")
+    code, _, err = lke("new", "18_three_words", "--from", "10_heat", "--project", "elsewhere")
     assert code == 2 and "no notebooks in elsewhere" in err
     monkeypatch.chdir(small.parent)
-    code, _, err = lke("new", "18_two_words", "--from", "10_heat")
+    code, _, err = lke("new", "18_three_words", "--from", "10_heat")
     assert code == 2 and "no folder notebooks/" in err and len(err.splitlines()) == 1
-    assert lke("new", "18_two_words", "--from", "10_heat", "--project", small)[0] == 0
+    assert lke("new", "18_three_words", "--from", "10_heat", "--project", small)[0] == 0
 
 
 def test_an_export_has_the_same_cells_and_nothing_that_pairs_it(tmp_path):

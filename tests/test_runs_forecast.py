@@ -119,13 +119,6 @@ def test_each_step_of_a_lesson_counts_all_tokens_of_its_question_once(tmp_path):
     assert totals[0] > 3 * own  # a step and two readings, and what the blanks need
 
 
-def test_a_job_that_would_stop_at_its_prompts_is_found_out(tmp_path):
-    [each] = plan(tmp_path, SHOTS, TINY | {"n_options": 1}).jobs
-    row = forecast.cost(each, tmp_path / "runs")
-    assert (row["state"], row["tokens"], row["from_cache"]) == ("waiting", None, None)
-    assert row["remark"] == "would fail: BadInput: options must be 2 or more, found 1"
-
-
 def test_all_complaints_of_a_job_are_told_at_once_and_nothing_that_comes_of_them(tmp_path):
     cells = ["raise BadInput('n: 1')", "made = lacking", "raise BadInput('draws: 2')", "1 / 0"]
     text = projects.code("from lkecore.errors import BadInput", *cells, "made")
@@ -298,15 +291,6 @@ def test_status_tells_what_is_finished_failed_running_and_waiting(tmp_path, monk
     assert page == ("a page", "waiting", "")
     grid.execute(whole, target)
     assert forecast.status(whole, target)[-1] == ("a page", "finished", "today, 0 s")
-
-
-def test_status_names_models_and_facts_that_have_to_be_fetched_first(tmp_path):
-    asks = 'n: int = 1\nmodels: list[str] = ["toy"]\nfact_set: str = "atlas"'
-    text = projects.code().replace("n: int = 1", asks)
-    given = {"models": ["org/gone"], "fact_set": "hub:org/facts"}
-    project = projects.make(tmp_path, {"a": text}, a={"parameters": given})
-    [row] = forecast.status(projects.plan(project), project / "runs")
-    assert row == ("a", "waiting", "org/gone, hub:org/facts to be fetched")
 
 
 def test_status_looks_at_runs_that_may_only_be_read(tmp_path, monkeypatch):

@@ -363,20 +363,6 @@ def test_a_model_that_many_jobs_name_is_prepared_once(tmp_path, monkeypatch):
     assert prepare.prepare(projects.plan(project).jobs) == {} and asked == ["toy"]
 
 
-def test_the_parent_of_warm_starts_begins_before_what_takes_long_to_prepare(project, monkeypatch):
-    """While models are fetched it imports; where nothing is to be fetched, all may be finished already."""
-    order = []
-    monkeypatch.setattr(grid, "WORKER", grid.FRESH)
-    monkeypatch.setattr(grid.warm, "begin", lambda env: order.append("begin"))
-    lacking = {label: "no such model" for label in RUNS}
-    monkeypatch.setattr(prepare, "prepare", lambda *_: order.append("prepare") or lacking)
-    execute(project)
-    assert order == ["prepare"]
-    monkeypatch.setattr(prepare, "absent", lambda _: [("model", "m")])
-    execute(project)
-    assert order == ["prepare", "begin", "prepare"]
-
-
 def test_jobs_that_lack_nothing_are_made_while_a_process_fetches_for_the_others(
     asking, here, monkeypatch
 ):

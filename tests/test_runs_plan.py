@@ -200,11 +200,12 @@ def test_a_row_that_reads_has_no_models_of_its_own_and_is_read_by_no_other(tmp_p
     [(["b"], "b", 1), (["b", "a"], "ab", 3), (["c"], "bc", 1)],
 )
 def test_only_some_rows_are_those_rows_and_what_they_read(tmp_path, names, kept, jobs):
-    found = plan.only(reading(tmp_path, ["b"]), names)
+    whole = reading(tmp_path, ["b"])
+    found = plan.only(whole, names)
     assert "".join(row.whole.notebook.stem for row in found.rows) == kept
     assert len(found.jobs) == jobs and found.project == tmp_path
     with pytest.raises(BadInput, match="trial has no row of notebook 'cc'; nearest: c"):
-        plan.only(found, [*names, "cc"])
+        plan.only(whole, [*names, "cc"])
 
 
 @pytest.mark.parametrize("given", [["--only", "b,a"], ["--only", "b", "--only", " a, "]])

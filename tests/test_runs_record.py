@@ -6,7 +6,6 @@ import hashlib
 import json
 import multiprocessing
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -452,27 +451,6 @@ def test_a_worker_killed_beside_the_manifest_leaves_nothing_that_counts(plain, m
     assert execute(plain).finished == ["a"]
     left = {p.name for p in (plain / "runs").iterdir()}
     assert left == {folder.name, ".locks"} and runs.failure(folder) is None
-
-
-def test_a_disk_that_is_full_at_the_manifest_is_told_in_one_line(tmp_path, monkeypatch):
-    long = {"parameters": {"names": ["x" * 40_000]}}  # a manifest beyond the limit
-    plain = projects.make(tmp_path, {"a": KEEPING}, a=long)
-    [folder] = folders(plain)
-    folder.mkdir(parents=True)
-    runs.record_failure(folder, "what went wrong long ago")
-    seal = runs.seal
-
-    def full(*given):
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-        seal(*given)
-
-    projects.fork_workers(monkeypatch, before=lambda: setattr(runs, "seal", full))
-    outcome = execute(plain, retries=0)
-    assert outcome.failed == {"a": f"OSError: [Errno 27] File too large (see {folder})"}
-    assert runs.manifest(folder) is None and not (folder / "manifest.json").exists()
-    refused(plain, "a")
-    projects.fork_workers(monkeypatch)
-    assert execute(plain).finished == ["a"]
 
 
 def no_room(each, attempt):

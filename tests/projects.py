@@ -20,7 +20,7 @@ from lkecore.runs.plan import read_plan
 LKE = [
     sys.executable,
     "-c",
-    "from lkecore.runs import warm\nwarm.IMPORTED = []\nfrom lkecore.cli.main import main\nmain()",
+    "from lkecore.runs import forkserver\nforkserver.IMPORTED = []\nfrom lkecore.cli.main import main\nmain()",
 ]
 PARAMETERS = """# %% tags=["parameters"]
 n: int = 1

@@ -183,7 +183,7 @@ def test_damaged_file_of_findings_is_named(tmp_path, text):
 
 def test_the_figure_of_the_first_page_is_placed_on_its_page():
     of_page = (TOP / "notebooks" / f"{home.FIGURE[0]}.py").read_text(encoding="utf-8")
-    assert re.search(rf'figures\.place\([\w.]+, "{home.FIGURE[1]}"', of_page)
+    assert re.search(rf'figures\.glue_figure\([\w.]+, "{home.FIGURE[1]}"', of_page)
     assert set(home.QUOTED) <= set(PAGES)
 
 

@@ -17,11 +17,12 @@ from lkecore.runs import devices, forkserver, grid, worker
 from lkecore.runs.plan import read_plan
 
 # Its fork server imports nothing in advance: these notebooks need little of what takes it seconds.
-LKE = [
-    sys.executable,
-    "-c",
-    "from lkecore.runs import forkserver\nforkserver.IMPORTED = []\nfrom lkecore.cli.main import main\nmain()",
-]
+DRIVER = """from lkecore.runs import forkserver
+forkserver.IMPORTED = []
+from lkecore.cli.main import main
+main()
+"""
+LKE = [sys.executable, "-c", DRIVER]
 PARAMETERS = """# %% tags=["parameters"]
 n: int = 1
 names: list[str] = []

@@ -320,7 +320,13 @@ def test_the_command_writes_into_the_project_and_says_where(run):
     assert len(pd.read_parquet(path)) == 3
 
 
-def test_what_ships_is_small_and_each_row_has_what_made_it():
+@pytest.fixture(scope="module")
+def shipping_now():
+    """All that ships, by the name of its file."""
+    return {path.stem: results(path.stem) for path in FOLDER.glob("*.parquet")}
+
+
+def test_what_ships_is_small_and_each_row_has_what_made_it(shipping_now):
     files = [*FOLDER.glob("*.parquet"), FOLDER / "made_by.csv"]
     assert sum(path.stat().st_size for path in files) <= shipping.MOST_BYTES
     made_by = table()
@@ -328,9 +334,9 @@ def test_what_ships_is_small_and_each_row_has_what_made_it():
     assert not made_by["commit"].str.contains("dirty").any(), (
         "made from a source that no commit has"
     )
-    for path in files[:-1]:
-        experiment, _, kind = path.stem.partition("-")
-        every, of = results(path.stem), made_by[made_by["experiment"] == experiment]
+    for name, every in shipping_now.items():
+        experiment, _, kind = name.partition("-")
+        of = made_by[made_by["experiment"] == experiment]
         assert set(every["source"]) <= set(of["source"]) and every["source"].notna().all()
         if kind in ("cues", "rules"):  # these are said of the facts
             apart = {"offer", "fact_set", "draw", "n_shots"} & set(every)
@@ -342,7 +348,7 @@ def test_what_ships_is_small_and_each_row_has_what_made_it():
                 every[["source", "model"]].drop_duplicates().itertuples(index=False, name=None)
             )
             # Readers did not answer: how they were trained ships alone.
-            assert there <= made if path.stem != "59_lab_gates-losses" else made <= there
+            assert there <= made if name != "59_lab_gates-losses" else made <= there
             assert not every["model"].str.contains(" on ").any()
         if "estimator" in every:
             assert not every["estimator"].str.contains(", draw ").any()
@@ -359,13 +365,12 @@ def contradictions(answers):
     ]
 
 
-def test_an_answer_that_ships_is_right_where_no_other_option_has_more_confidence():
+def test_an_answer_that_ships_is_right_where_no_other_option_has_more_confidence(shipping_now):
     """Without a model. Each question of what can be checked has a digest and a gold option of its own."""
     n = 0
-    for path in FOLDER.glob("*.parquet"):
-        every = results(path.stem)
+    for name, every in shipping_now.items():
         if {"question", "confidence", "confidence_gold"} <= set(every):
-            assert not len(contradictions(every)), path.name
+            assert not len(contradictions(every)), name
             n += every["question"].notna().sum()
     assert n >= 90_000
 

@@ -12,15 +12,17 @@ from pathlib import Path
 import psutil
 import yaml
 
-from lkecore.runs import forkserver, grid, worker
+from lkecore import runs
+from lkecore.runs import devices, forkserver, grid, worker
 from lkecore.runs.plan import read_plan
 
 # Its fork server imports nothing in advance: these notebooks need little of what takes it seconds.
-LKE = [
-    sys.executable,
-    "-c",
-    "from lkecore.runs import warm\nwarm.IMPORTED = []\nfrom lkecore.cli.main import main\nmain()",
-]
+DRIVER = """from lkecore.runs import forkserver
+forkserver.IMPORTED = []
+from lkecore.cli.main import main
+main()
+"""
+LKE = [sys.executable, "-c", DRIVER]
 PARAMETERS = """# %% tags=["parameters"]
 n: int = 1
 names: list[str] = []
@@ -111,6 +113,21 @@ def code(*cells: str) -> str:
 
 def plan(project: Path):
     return read_plan(project / "params" / "p.yaml")
+
+
+def execute(project: Path, **settings) -> grid.Outcome:
+    return grid.execute(plan(project), project / "runs", devices.Settings(**settings))
+
+
+def folders(project: Path) -> list[Path]:
+    return [runs.run_folder(project / "runs", each) for each in plan(project).jobs]
+
+
+def page_folder(project: Path) -> Path:
+    """The folder of the page over the runs of the first row."""
+    row = plan(project).rows[0]
+    made = [runs.run_folder(project / "runs", each) for each in row.jobs]
+    return runs.run_folder(project / "runs", grid.page_of(row, made))
 
 
 def edit(project: Path, name: str, old: str, new: str) -> None:

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import nbformat
 import pytest
 
 from lkecore.book import build, state
@@ -36,14 +35,16 @@ def sphinx(monkeypatch):
 
 
 @pytest.fixture
-def project(tmp_path):
+def project(tmp_path, monkeypatch):
+    """A book of one page; of no package, whose files would all be read at each build."""
+    monkeypatch.setattr(build, "DATA", tmp_path / "package" / "data")
     (tmp_path / "book" / "notebooks").mkdir(parents=True)
     (tmp_path / "book" / "index.md").write_text("# Home")
     (tmp_path / "_config.yml").write_text("title: x")
     return tmp_path
 
 
-def test_a_book_of_the_very_same_files_is_not_built_again(project, sphinx, monkeypatch):
+def test_a_book_of_the_very_same_files_is_not_built_again(project, sphinx):
     index = build.build(project)
     assert build.build(project) == index and len(sphinx.saw) == 1
     for change in ("book/index.md", "_config.yml", "book/notebooks/new.ipynb"):
@@ -51,16 +52,13 @@ def test_a_book_of_the_very_same_files_is_not_built_again(project, sphinx, monke
         build.build(project)
         build.build(project)
     assert len(sphinx.saw) == 4
-    package = project / "package"
-    monkeypatch.setattr(build, "DATA", package / "data")
+    (project / "package").mkdir()
+    (project / "package" / "module.py").write_text('"""What one page says."""')
     build.build(project)
-    package.mkdir()
-    (package / "module.py").write_text('"""What one page says."""')
-    build.build(project)
-    assert len(sphinx.saw) == 6
+    assert len(sphinx.saw) == 5
     index.unlink()
     build.build(project)
-    assert len(sphinx.saw) == 7 and index.exists()
+    assert len(sphinx.saw) == 6 and index.exists()
 
 
 def test_a_second_book_takes_the_place_of_the_first_when_it_is_whole(project, sphinx):
@@ -203,43 +201,6 @@ def test_what_was_read_is_carried_on_until_a_build_fails_or_more_than_pages_chan
     change("book/index.md")
     build.build(project)
     assert sphinx.carried[11:] == [True]
-
-
-def test_sphinx_reads_the_pages_again_that_have_changed_and_no_other_notebook(project):
-    """Sphinx itself, on a book of three pages; an older file with other contents counts as changed, too."""
-    book = project / "book"
-    (project / "_config.yml").write_text(
-        "title: x\nonly_build_toc_files: true\nexecute: {execute_notebooks: 'off'}\n"
-        "html: {use_repository_button: false}\n"
-    )
-    pages = "".join(f"  - file: notebooks/{name}\n" for name in "ab")
-    (book / "_toc.yml").write_text(f"format: jb-book\nroot: index\nchapters:\n{pages}")
-
-    def write(name, text):
-        cells = [nbformat.v4.new_markdown_cell(f"# Page {name}\n\n{text}", id="c")]
-        path = book / "notebooks" / f"{name}.ipynb"
-        nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-        return path
-
-    def shown(name):
-        return (project / "_build" / "html" / f"{name}.html").read_text(encoding="utf-8")
-
-    def read():
-        files = (project / "_build" / "state" / ".doctrees").rglob("*.doctree")
-        return {f"notebooks/{path.stem}": path.stat().st_mtime_ns for path in files}
-
-    write("a", "first words"), write("b", "a page that stays")
-    build.build(project)
-    before = read()
-    assert "first words" in shown("notebooks/a")
-    os.utime(write("a", "second words"), (1, 1))
-    write("b", "a page that stays")  # as `gather` does, which writes them all
-    build.build(project)
-    after = read()
-    assert "second words" in shown("notebooks/a") and "first words" not in shown("notebooks/a")
-    assert "a page that stays" in shown("notebooks/b")
-    assert after["notebooks/a"] > before["notebooks/a"]
-    assert after["notebooks/b"] == before["notebooks/b"]
 
 
 @pytest.mark.parametrize(

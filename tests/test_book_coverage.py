@@ -1,5 +1,6 @@
 """Coverage: an id counts where its cell has an output and what it needs was asked."""
 
+import functools
 import re
 from pathlib import Path
 
@@ -17,7 +18,6 @@ from lkecore.errors import BadInput
 from lkecore.runs import plan
 
 TOP = Path(__file__).resolve().parent.parent
-NOTEBOOKS = [notebook(name) for name in PAGES]
 TEXT = """# %% [markdown]
 # Prose that names IC-S2.
 
@@ -33,6 +33,17 @@ print(1)
 # %% covers=["IC-T7", "IC-F1"]
 table()
 """
+
+
+@functools.cache
+def sources():
+    """{page of the book: (its source, its parameters)}"""
+    found = {}
+    for path in map(notebook, PAGES):
+        declared = plan.declared_parameters(path).items()
+        source = jupytext.read(path, fmt="py:percent")
+        found[path.stem] = source, {name: value for name, (_, value) in declared}
+    return found
 
 
 ON = Asked(("toy", "other"), {})
@@ -111,12 +122,6 @@ def test_the_page_links_what_is_there_and_marks_what_is_not():
     assert table["IC-S1"][2] == coverage.MISSING  # of this made-up book
 
 
-def test_an_id_that_is_not_on_the_list_is_refused_by_name():
-    source = jupytext.reads('# %% covers=["IC-F99"]\nx\n', fmt="py:percent")
-    with pytest.raises(BadInput, match="^11_x covers 'IC-F99', unknown; nearest: IC-F"):
-        coverage.of_page(source, executed(source), "11_x", ON)
-
-
 NEEDING = """# %% covers=["IC-F2", "IC-D1", "IC-F9"] needs={"IC-D1": NOBEL, "IC-F9": TWO}
 draw()
 
@@ -125,6 +130,7 @@ draw_shipped()
 """.replace("NOBEL", '{"fact_set": "nobel"}').replace("TWO", '{"models": 2, "n_pairs": 200}')
 NEEDING = NEEDING.replace("FIGURE", '{"figure": {"name": "fig-a-shipped"}}')
 RUN = {"fact_set": "atlas", "models": ["a", "b"], "n_pairs": 200}
+NOBEL = {"fact_set": "nobel"}
 
 
 @pytest.mark.parametrize(
@@ -166,19 +172,11 @@ def test_a_figure_of_shipped_results_counts_by_what_these_were_asked_and_names_t
 @pytest.mark.parametrize(
     ("models", "change", "small"),
     [
-        (("a", "b"), {"fact_set": "nobel"}, {"IC-F2": False, "IC-D1": False, "IC-F9": False}),
-        (
-            ("a", "lab:book-1/2m"),
-            {"fact_set": "nobel"},
-            {"IC-F2": False, "IC-D1": False, "IC-F9": True},
-        ),
-        (
-            ("toy", "lab:book-1/2m"),
-            {"fact_set": "nobel"},
-            {"IC-F2": True, "IC-D1": False, "IC-F9": True},
-        ),
+        (("a", "b"), NOBEL, {"IC-F2": False, "IC-D1": False, "IC-F9": False}),
+        (("a", "lab:book-1/2m"), NOBEL, {"IC-F2": False, "IC-D1": False, "IC-F9": True}),
+        (("toy", "lab:book-1/2m"), NOBEL, {"IC-F2": True, "IC-D1": False, "IC-F9": True}),
         (("a", "b"), {}, {"IC-F2": True, "IC-F9": True}),
-        (("a", "b"), {"fact_set": "nobel", "n_pairs": 199}, {"IC-F2": True, "IC-D1": False}),
+        (("a", "b"), NOBEL | {"n_pairs": 199}, {"IC-F2": True, "IC-D1": False}),
     ],
 )
 def test_what_has_less_than_the_paper_is_a_small_version(models, change, small):
@@ -190,7 +188,7 @@ def test_what_has_less_than_the_paper_is_a_small_version(models, change, small):
 
 
 def test_what_the_paper_has_names_parameters_that_pages_have():
-    known = {name for path in NOTEBOOKS for name in plan.declared_parameters(path)} | {"real"}
+    known = {name for _, given in sources().values() for name in given} | {"real"}
     for row in coverage.asked().itertuples():
         wanted = coverage.needed(row.whole)
         assert set(wanted) <= known, row.id
@@ -228,58 +226,20 @@ def test_relations_count_where_there_are_answers_about_them(tmp_path):
     assert build._of_run({"n": 1}, [tmp_path / "x"]) == {"n": 1}
 
 
-def test_what_ships_of_lamas_facts_is_a_small_version():
-    """Of 41 relations that sources/entropy_trex.yaml names 35 are asked, and five facts of each taught."""
-    name, whole = "22_entropy_instilled", coverage.asked().set_index("id")["whole"]
-    job = runs.Job(TOP / f"notebooks/{name}.py", {}, {"shipped": ["entropy_trex"]})
-    [asked] = build._shipped(job, TOP / "results")
-    assert len(asked.parameters["relations"]) == 35
-    source = jupytext.read(job.notebook, fmt="py:percent")
-    defaults = {key: value for key, (_, value) in plan.declared_parameters(job.notebook).items()}
-    of_page = coverage.of_page(source, executed(source), name, Asked((), defaults), [asked])
-    small = {place.id: place.small for place in of_page if place.models}
-    assert small == {
-        "PZ-D1": True, "PZ-D2": True, "PZ-F3": True, "PZ-F4": True, "PZ-S3": False, "PZ-X1": False,
-    }  # fmt: skip
-    assert whole["PZ-D1"] == "relations 41" and whole["PZ-X1"] == "real 2, relations 33"
-
-
-@pytest.mark.parametrize(
-    ("change", "small"),
-    [
-        ({"n_options": 100}, {"IC-D3": False}),
-        ({"n_options": 50}, {"IC-D3": True}),
-        ({"n_options": 100, "n_relations": 50}, {"IC-D2": False, "IC-D3": False}),
-        ({"n_options": 100, "n_relations": 49}, {"IC-D2": True, "IC-D3": False}),
-        ({"n_options": 100, "n_relations": 50, "n_facts": 100}, {"IC-D2": True, "IC-D3": False}),
-    ],
-)
-def test_fewer_options_or_facts_than_the_papers_data_have_are_a_small_version(change, small):
-    """The paper: 99 wrong options, and 400 test facts of each of 50 relations of T-REx-MC."""
-    path = TOP / "notebooks" / "10_iclke_relations.py"
-    source = jupytext.read(path, fmt="py:percent")
-    given = {name: value for name, (_, value) in plan.declared_parameters(path).items()}
-    given |= {"n_facts": 400} | change
-    if n := change.get("n_relations"):
-        given |= {"fact_set": "hub:QinyuanWu/T-Rex-MC", "relations": [f"r{i}" for i in range(n)]}
-    found = coverage.of_page(source, executed(source), path.stem, Asked(("m",), given))
-    data = {place.id: place.small for place in found if place.id in ("IC-D2", "IC-D3")}
-    assert data == small
-
-
 @pytest.mark.parametrize(
     ("needs", "says"),
     [
-        ('{"IC-F99": {"models": 2}}', "12_x covers 'IC-F99', unknown"),
-        ('{"IC-F9": {"models": 2}}', "12_x: needs of IC-F9, which the cell does not cover"),
+        ('"IC-F99"] needs={}', "12_x covers 'IC-F99', unknown; nearest: IC-F"),
+        ('"IC-F2"] needs={"IC-F99": {"models": 2}}', "12_x covers 'IC-F99', unknown"),
         (
-            '{"IC-F2": {"model": 2}}',
-            "12_x needs 'model', which is no parameter of it; nearest: mod",
+            '"IC-F2"] needs={"IC-F9": {"models": 2}}',
+            "needs of IC-F9, which the cell does not cover",
         ),
+        ('"IC-F2"] needs={"IC-F2": {"model": 2}}', "needs 'model', which is no parameter of it"),
     ],
 )
-def test_needs_of_nothing_that_is_there_are_refused(needs, says):
-    source = jupytext.reads(f'# %% covers=["IC-F2"] needs={needs}\nx\n', fmt="py:percent")
+def test_an_id_or_a_need_of_nothing_that_is_there_is_refused(needs, says):
+    source = jupytext.reads(f"# %% covers=[{needs}\nx\n", fmt="py:percent")
     with pytest.raises(BadInput, match=says):
         coverage.of_page(source, executed(source), "12_x", Asked((), RUN))
 
@@ -309,17 +269,15 @@ def test_the_list_has_every_figure_and_table_of_two_papers_once():
 
 
 def test_an_id_has_a_reason_where_no_notebook_covers_it_and_only_there():
-    cells = [cell for path in NOTEBOOKS for cell in jupytext.read(path, fmt="py:percent").cells]
+    cells = [cell for source, _ in sources().values() for cell in source.cells]
     named = {each for cell in cells for each in cell.metadata.get("covers", [])}
     reasons = coverage.asked().set_index("id")["why_not"]
     assert set(reasons.index[reasons != ""]) == set(reasons.index) - named
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_every_id_that_a_notebook_names_is_on_the_list_and_every_need_is_a_parameter(path):
-    source = jupytext.read(path, fmt="py:percent")
-    defaults = {name: value for name, (_, value) in plan.declared_parameters(path).items()}
-    coverage.of_page(source, executed(source), path.stem, Asked((), defaults))
+def test_every_id_that_a_notebook_names_is_on_the_list_and_every_need_is_a_parameter():
+    for name, (source, defaults) in sources().items():
+        coverage.of_page(source, executed(source), name, Asked((), defaults))
 
 
 def test_tests_are_found_by_the_ids_that_they_name(tmp_path):

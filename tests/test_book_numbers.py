@@ -1,10 +1,12 @@
 """Pages have the numbers of their places in the contents, and text cites them by these."""
 
 import importlib.util
+import os
 import re
 import shutil
 from pathlib import Path
 
+import nbformat
 import pytest
 import yaml
 from bs4 import BeautifulSoup
@@ -120,6 +122,16 @@ HOME = (
 )
 
 
+PARTS = "# What is {}?\n\n{}\n\n## A part\n\nText.\n\n## Another\n\nText.\n"
+
+
+def write(project, name, said):
+    cells = [nbformat.v4.new_markdown_cell(PARTS.format(name, said), id="c")]
+    path = project / "book" / "notebooks" / f"{name}.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    return path
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     """A book whose chapter has headings of its own above its pages; not built yet."""
@@ -130,11 +142,10 @@ def project(tmp_path_factory):
     shutil.copy(TOP / "book/_ext/pages.py", book / "_ext")
     (project / "_config.yml").write_text(yaml.safe_dump(CONFIG))
     (book / "_toc.yml").write_text(yaml.safe_dump(BOOK))
-    for name in ("begin", "first", "last", "notebooks/p", "notebooks/q"):
-        title = f"What is {name[-1]}?"
-        text = f"# {title}\n\nText.\n\n## A part\n\nText.\n\n## Another\n\nText.\n"
-        (book / f"{name}.md").write_text(text)
-    (book / "notebooks/p.md").write_text("# What is p?\n\nSee {page}`q`.\n\n## A part\n\nText.\n")
+    for name in ("begin", "first", "last"):
+        (book / f"{name}.md").write_text(PARTS.format(name[-1], "Text."))
+    write(project, "p", "See {page}`q`.")
+    write(project, "q", "Text.")
     (book / "index.md").write_text(HOME)
     return project
 
@@ -175,11 +186,27 @@ def test_a_role_is_a_link_with_the_number_or_else_the_title_in_quotes(page):
     assert (text(link), link["href"]) == ("page 1.2", "q.html")
 
 
+def test_sphinx_reads_the_pages_again_that_have_changed_and_no_other_notebook(project, page):
+    """An older file with other contents counts as changed, too."""
+
+    def read():
+        files = (project / "_build" / "state" / ".doctrees").rglob("*.doctree")
+        return {path.stem: path.stat().st_mtime_ns for path in files}
+
+    before = read()
+    os.utime(write(project, "p", "See {page}`q` in second words."), (1, 1))
+    write(project, "q", "Text.")  # as `gather` does, which writes them all
+    build.build(project)
+    after = read()
+    assert text(page("notebooks/p").select_one("article p")) == "See page 1.2 in second words."
+    assert text(page("notebooks/q").select_one("article p")) == "Text."
+    assert after["p"] > before["p"] and after["q"] == before["q"]
+
+
 def test_a_name_of_no_page_stops_the_book_and_is_named(project, page, capsys):
-    """In a second build, for which Sphinx has kept what it read of the numbered pages."""
+    """In a later build, for which Sphinx has kept what it read of the numbered pages."""
     (project / "book" / "index.md").write_text(HOME.replace("{page}`q`", "{page}`qq`"))
     with pytest.raises(BadInput, match="the book was not built"):
         build.build(project)
-    said = [line for line in capsys.readouterr().err.splitlines() if "WARNING" in line]
-    [line] = said
+    [line] = [line for line in capsys.readouterr().err.splitlines() if "WARNING" in line]
     assert "index.md" in line and "'page' reference target not found: qq" in line

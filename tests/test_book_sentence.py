@@ -92,7 +92,6 @@ figures.sentence({"more <b>": n > 1, "few": n < 9})
     [
         ({}, None, True),
         ({"n": 0}, None, True),  # the same facts and models, in another number
-        ({"models": ["toy"]}, None, False),
         ({"model": "toy"}, None, False),
         ({"fact_set": "lab:smoke-1"}, None, False),
         ({"sources": ["trex"]}, None, False),

@@ -87,11 +87,3 @@ def test_every_number_of_an_answer_is_handed_over_by_its_page():
         assert page in PAGES
         names = handed_over(page)
         assert name in names or None in names, f"{page} has no {name}"  # None: **what it composes
-
-
-def test_the_scale_has_two_points_for_each_of_eight_lines():
-    [scale] = re.findall(
-        r"^\| point \| look at \| 1 point \|\n\|---\|---\|---\|\n((?:\|.+\n)+)", TEXT, re.M
-    )
-    rows = [line.strip("| ").split(" | ") for line in scale.splitlines()]
-    assert [len(row) for row in rows] == [3] * 8 and all(all(row) for row in rows)

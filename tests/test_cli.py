@@ -21,7 +21,7 @@ import lkecore
 from lkecore import answers, facts, prompts
 from lkecore.cli import main
 from lkecore.models import embedded, lab, weights
-from lkecore.runs import grid, plan
+from lkecore.runs import grid
 
 COLUMNS = ["fact", "subject", "context", "continuation", "option", "gold", "logprob", "n_tokens"]
 COLUMNS += ["question", "relation", "model", "estimator"]
@@ -149,25 +149,10 @@ def test_every_string_begins_with_the_same_true_shots(score):
     assert dict(shot.split(" = ") for shot in shots).items() <= CAPITALS.items()
 
 
-def test_both_separators_may_be_breaks_and_tabs_as_the_help_says(score, lke, monkeypatch):
+def test_both_separators_may_be_breaks_and_tabs(score):
     summary, frame = score("--pair-separator", r"\t", "--shot-separator", r"\n\t", "--seed", 12)
     assert (summary["pair_separator"], summary["shot_separator"]) == ("\t", "\n\t")
     assert (frame["context"] + frame["continuation"]).str.count("\t").eq(3 * 2 + 1).all()
-    monkeypatch.setenv("COLUMNS", "80")  # lines may break at a hyphen
-    said = " ".join(lke("score", "--help")[1].split())
-    assert r"In both separators \n stands for a line break, \t for a tab" in said
-
-
-def test_help_names_every_kind_of_fact_set_and_every_dtype(lke, monkeypatch):
-    from lkecore.models import DTYPES
-
-    monkeypatch.setenv("COLUMNS", "80")  # lines may break at a hyphen
-    said = " ".join(lke("score", "--help")[1].split())
-    assert "--facts TEXT atlas, nobel, lab:book-1, hub:org/name, folder or file [default" in said
-    assert (
-        f"--dtype TEXT {DTYPES[0]}, {DTYPES[1]} or {DTYPES[2]} [default" in said
-        and len(DTYPES) == 3
-    )
 
 
 def test_named_estimators_have_their_separators(score):
@@ -176,17 +161,11 @@ def test_named_estimators_have_their_separators(score):
     frame, free = (each.drop(columns="estimator") for each in (frame, free))  # as it was given
     pd.testing.assert_frame_equal(frame, free, check_exact=True)
     assert summary["estimator"] == "iclke-space"
-    separators = {
-        "iclke-newline": (" ", "\n"),
-        "iclke-colon": (": ", "\n"),
-        "iclke-arrow": (" -> ", "\n"),
-    }
-    for name, (inside, between) in separators.items():
-        summary, frame = score("--seed", 33, "--estimator", name)
-        assert (summary["pair_separator"], summary["shot_separator"]) == (inside, between)
-        _, same = score("--seed", 33, "--pair-separator", inside, "--shot-separator", between)
-        frame, same = (each.drop(columns="estimator") for each in (frame, same))
-        pd.testing.assert_frame_equal(frame, same, check_exact=True)
+    summary, frame = score("--seed", 33, "--estimator", "iclke-arrow")
+    assert (summary["pair_separator"], summary["shot_separator"]) == (" -> ", "\n")
+    _, same = score("--seed", 33, "--pair-separator", " -> ", "--shot-separator", r"\n")
+    frame, same = (each.drop(columns="estimator") for each in (frame, same))
+    pd.testing.assert_frame_equal(frame, same, check_exact=True)
     assert frame["context"][0].endswith(f"\n{frame['subject'][0]} ->")
 
 
@@ -213,49 +192,18 @@ def test_templates_of_a_relation_are_estimators(lke, tmp_path, estimator, ends):
         assert shots.count(ends.split(" {}")[0]) == 2 * bool(shots)
 
 
-MANY = 5_000  # pairs, which no relation has
-
-
-@pytest.mark.parametrize(
-    "estimator", ["template-1", "hgp-1", "mmp-1", "rule-overlap", "rule-length"]
-)
+@pytest.mark.parametrize("estimator", ["template-1", "rule-overlap"])
 def test_an_estimator_that_shows_no_pairs_asks_for_none(lke, tmp_path, estimator):
     model = [] if estimator.startswith("rule-") else ["--model", "toy"]
-    given = [
-        "--relation",
-        "capital",
-        *model,
-        "--estimator",
-        estimator,
-        "--options",
-        3,
-        "--limit",
-        2,
-    ]
+    given = ["--relation", "capital", *model, "--estimator", estimator]
+    given += ["--options", 3, "--limit", 2]
     both = []
-    for shots in (MANY, 2):
+    for shots in (5_000, 2):  # pairs, as many as no relation has
         code, out, _ = lke("score", *given, "--shots", shots, "--out", tmp_path)
         assert code == 0 and json.loads(out)["shots"] == 0
         both.append(pd.read_parquet(tmp_path / "options.parquet"))
     pd.testing.assert_frame_equal(*both)
     mistake(lke("score", *given, "--shots", -1, "--out", tmp_path), "shots must be 0 or more")
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    ["ic-lke", "iclke-colon", "iclke-template-1", "iclke-hgp-1", "rule-frequent", "rule-both"],
-)
-def test_an_estimator_that_shows_pairs_is_refused_for_want_of_them(lke, tmp_path, estimator):
-    given = ["--relation", "capital", "--estimator", estimator, "--options", 3, "--shots", MANY]
-    mistake(
-        lke("score", *given, "--out", tmp_path), f"{MANY} shots asked for, but relation capital"
-    )
-
-
-def test_eic_lke_asks_for_its_own_pairs_alone(lke, tmp_path):
-    given = ["--relation", "capital", "--estimator", "eiclke", "--model", "toy", "--options", 3]
-    line = f"behind shot {MANY}, which needs {MANY + 1} shots"
-    mistake(lke("score", *given, "--shots", MANY, "--out", tmp_path), line)
 
 
 def test_eic_lke_asks_inside_long_prompts_as_the_door_of_the_pages_does(lke, tmp_path):
@@ -313,46 +261,6 @@ def test_a_rule_asks_no_model_and_writes_the_share_of_its_guesses(lke, capital, 
     assert said["interval"][0] < said["accuracy"] < said["interval"][1]
     assert said["interval_method"] == "bootstrap over facts, 95%"
     assert (said["model"], said["estimator"], said["seed"]) == (None, "rule-overlap", 0)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--estimator", "rule-both", "--model", "toy"], "rule-both asks no model; --model is for"),
-        (
-            ["--estimator", "rule-both", "--memory-gb", "2"],
-            "rule-both asks no model; --memory-gb is",
-        ),
-        (["--estimator", "rule-overlop"], "nearest: rule-overlap"),
-    ],
-)
-def test_what_is_for_models_alone_is_refused_for_a_rule(lke, capital, tmp_path, options, message):
-    given = ["--facts", capital, "--relation", "capital", "--shots", 2, "--options", 4]
-    code, out, err = lke("score", *given, *options, "--out", tmp_path / "out")
-    assert (code, out) == (2, "") and message in err and len(err.splitlines()) == 1
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_rule_that_could_only_draw_lots_is_refused_in_one_line(lke, tmp_path):
-    path = tmp_path / "years.csv"
-    path.write_text("subject,object\n" + "".join(f"s{i},{1900 + i}\n" for i in range(12)))
-    given = ["--facts", path, "--relation", "years", "--shots", 2, "--options", 4]
-    code, out, err = lke("score", *given, "--estimator", "rule-length", "--out", tmp_path / "out")
-    assert (code, out) == (2, "") and "all options are equally long" in err
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("what", ["subject", "option"])
-def test_a_rule_that_has_no_word_to_share_is_refused_in_one_line(lke, tmp_path, what):
-    path = tmp_path / "signs.csv"
-    signs, names = ["+" * (i + 1) for i in range(12)], [f"s{i}" for i in range(12)]
-    pairs = zip(*((signs, names) if what == "subject" else (names, signs)), strict=True)
-    path.write_text("subject,object\n" + "".join(f"{a},{b}\n" for a, b in pairs))
-    given = ["--facts", path, "--relation", "signs", "--shots", 2, "--options", 4]
-    out_folder = tmp_path / "out"
-    code, out, err = lke("score", *given, "--estimator", "rule-overlap", "--out", out_folder)
-    assert (code, out) == (2, "") and f"no {what} has a word, such as '+" in err
-    assert len(err.splitlines()) == 1 and not out_folder.exists()
 
 
 def ruled(lke, folder, objects, n_options, rule):
@@ -492,26 +400,6 @@ def test_without_cache_nothing_is_read_or_kept(score):
     assert kept_scores() == before
 
 
-def test_interrupted_write_leaves_no_half_result(score, lke, capital, tmp_path, monkeypatch):
-    out = tmp_path / "out"
-    old = score("--seed", 16)[1]
-    replace = os.replace
-
-    def interrupt(source, target):
-        if str(target).endswith("options.parquet"):
-            raise KeyboardInterrupt
-        replace(source, target)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", interrupt)
-        code, printed, _ = lke("score", *small(capital, out), "--seed", 17)
-    assert code not in (0, 2) and printed == ""
-    pd.testing.assert_frame_equal(pd.read_parquet(out / "options.parquet"), old)
-    summary, frame = score("--seed", 17)
-    assert summary["from_cache"]  # what was computed before the interruption is not lost
-    assert set(frame["fact"]) and sorted(p.name for p in out.iterdir()) == ["options.parquet"]
-
-
 def test_a_disk_that_is_full_at_the_end_names_the_file_and_costs_no_score(
     score, lke, capital, tmp_path, monkeypatch
 ):
@@ -526,43 +414,19 @@ def test_a_disk_that_is_full_at_the_end_names_the_file_and_costs_no_score(
             disk.write(content)
 
     write = Path.write_bytes
-    for given in ([], ["--no-cache"], ["--estimator", "rule-frequent"]):
-        arguments = small(capital, out)
-        if "--estimator" in given:  # asks no model
-            arguments = [
-                each for each in arguments if each not in ("--model", "toy", "--device", "cpu")
-            ]
+    for given in ([], ["--no-cache"]):
         with monkeypatch.context() as patch:
             patch.setattr(
                 Path,
                 "write_bytes",
                 lambda path, data: (full if path.parent == out else write)(path, data),
             )
-            line = mistake(lke("score", *arguments, "--seed", 17, *given))
+            line = mistake(lke("score", *small(capital, out), "--seed", 17, *given))
         assert line.startswith(f"lke: {out / 'options.parquet'}: No space left on device; ")
         assert ("the scores are lost" if "--no-cache" in given else "the same command") in line
         assert [p.name for p in out.iterdir()] == ["options.parquet"]
     pd.testing.assert_frame_equal(pd.read_parquet(out / "options.parquet"), old)
     assert score("--seed", 17)[0]["from_cache"]
-
-
-def test_interrupted_cache_write_counts_as_absent(score, lke, capital, tmp_path, monkeypatch):
-    replace = os.replace
-
-    def interrupt(source, target):
-        if "scores" in str(target):
-            raise KeyboardInterrupt
-        replace(source, target)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", interrupt)
-        code, printed, _ = lke("score", *small(capital, tmp_path / "out"), "--seed", 18)
-    assert code not in (0, 2) and printed == ""
-    first, frame = score("--seed", 18)
-    assert first["from_cache"] is False and first["tokens_forwarded"] > 0
-    again, same = score("--seed", 18)
-    assert again["from_cache"] is True
-    pd.testing.assert_frame_equal(frame, same, check_exact=True)
 
 
 # --- lke score: mistakes --------------------------------------------------------------------------
@@ -583,18 +447,10 @@ def no_model(monkeypatch):
     ("arguments", "parts"),
     [
         (["--relation", "captial"], ["unknown relation 'captial'", "nearest: capital"]),
-        (["--facts", "atlas", "--relation", "captial"], ["'captial' in atlas", "nearest: capital"]),
         (["--facts", "altas"], ["unknown fact set 'altas'", "neither atlas nor"]),
         (["--model", "tyo"], ["unknown model 'tyo'", "nearest: toy"]),
         (["--estimator", "ic-lkee"], ["unknown estimator 'ic-lkee'", "nearest: ic-lke"]),
-        (
-            ["--estimator", "iclke-colom"],
-            ["unknown estimator 'iclke-colom'", "nearest: iclke-colon"],
-        ),
-        (
-            ["--estimator", "template-1", "--shot-separator", " "],
-            ["template-1 has its own separators"],
-        ),
+        (["--estimator", "rule-both"], ["rule-both asks no model; --model"]),
         (["--estimator", "template-1"], ["template-1: relation capital has hgp-1"]),
         (["--eic-shots", "9"], ["--eic-every are for eiclke, not for ic-lke"]),
         (
@@ -613,9 +469,7 @@ def no_model(monkeypatch):
         (["--options", "1"], ["options must be 2 or more, found 1"]),
         (["--seed", "-1"], ["seed must be 0 or more, found -1"]),
         (["--limit", "0"], ["limit must be 1 or more facts, found 0"]),
-        (["--pair-separator", ""], ["separator of a pair must not be empty"]),
         (["--shot-separator", ""], ["separator between shots must not be empty"]),
-        (["--shots", "many"], ["'--shots'", "'many'"]),
     ],
 )
 def test_mistake_is_one_line_before_any_model_is_opened(lke, capital, tmp_path, no_model,
@@ -626,44 +480,23 @@ def test_mistake_is_one_line_before_any_model_is_opened(lke, capital, tmp_path, 
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "parts"),
-    [
-        ("capital.csv", b"subject,object\na,b\nc\n", ["capital.csv, line 3", "1 fields"]),
-        ("capital.xlsx", b"", ["capital.xlsx", ".xlsx is not one of", ".csv"]),
-    ],
-)
-def test_bad_file_is_one_line_before_any_model_is_opened(lke, tmp_path, no_model, name, content,
-                                                         parts):  # fmt: skip
-    path = tmp_path / name
-    path.write_bytes(content)
-    mistake(lke("score", *small(path, tmp_path / "out")), *parts)
-    mistake(lke("facts", path), *parts)
-
-
-@pytest.mark.parametrize(
     ("option", "word"),
     [
-        ("--tasks", "--relation"), ("--list", "lke facts lists"), ("--batch-size", "--memory-gb"),
-        ("--batch_size", "--memory-gb"), ("--model_args", "--model NAME"), ("--model-args", "--dtype"),
-        ("--num_fewshot", "--shots"), ("--output_path", "--out FOLDER"), ("--tasks=x", "lke facts"),
+        ("--list", "lke facts lists"), ("--batch_size", "--memory-gb"), ("--model_args", "--model NAME"),
+        ("--num-fewshot", "--shots"), ("--output_path", "--out FOLDER"), ("--tasks=x", "lke facts"),
     ],
 )  # fmt: skip
 def test_habits_from_another_harness_are_told_our_word(lke, option, word):
-    for command in ([], ["score"], ["score", "--model", "toy"]):
+    for command in ([], ["score"]):
         said = mistake(lke(*command, option, "8"), f"no option {option.split('=')[0]}: ", word)
         for named in re.findall(r"--[a-z-]+", said.partition(": ")[2].partition(": ")[2]):
             assert named in [name for each in main.score.params for name in each.opts], named
-    assert "Did you mean" not in mistake(lke("score", option), word)
 
 
-def test_another_unknown_option_is_told_as_ever(lke):
+def test_what_the_command_line_lacks_is_one_line(lke):
     mistake(lke("score", "--shot", "3"), "No such option '--shot'", "--shots")
-
-
-def test_missing_options_and_unknown_commands_are_one_line(lke):
     mistake(lke("score", "--model", "toy"), "Missing option '--relation'")
     mistake(lke("scor"), "scor", "score")
-    mistake(lke("run"), "PARAMS")
 
 
 def test_result_folder_that_is_a_file_is_found_before_the_work(lke, capital, no_model):
@@ -685,7 +518,6 @@ def no_weights(monkeypatch):
     ("arguments", "parts"),
     [
         (["--dtype", "float31"], ["unknown dtype 'float31'", "float32, bfloat16, float16"]),
-        (["--device", "cud"], ["device 'cud' cannot be used here"]),
         (["--device", "cuda:99"], ["device 'cuda:99' cannot be used here"]),
     ],
 )
@@ -711,10 +543,6 @@ def test_shots_beyond_the_context_are_found_by_the_tokenizer_alone(lke, tmp_path
 # --- the other commands ---------------------------------------------------------------------------
 
 
-def test_version_is_the_package_s(lke):
-    assert lke("--version") == (0, f"lke, version {lkecore.__version__}\n", "")
-
-
 def test_verbose_shows_the_traceback_before_the_one_line(lke, capital, tmp_path):
     """Where a library failed, what it said is there, too."""
     model = tmp_path / "model"
@@ -722,11 +550,10 @@ def test_verbose_shows_the_traceback_before_the_one_line(lke, capital, tmp_path)
     (model / "config.json").write_text('{"model_type": "llama", "hidden_size": "wide"}')
     arguments = ["score", *small(capital, tmp_path / "out"), "--model", model]
     line = mistake(lke(*arguments), f"{model}: no readable config.json in {model} (", "hidden_size")
-    for way in ("-v", "--verbose"):
-        code, out, err = lke(way, *arguments)
-        assert (code, out) == (2, "") and err.endswith(line)
-        assert err.count("Traceback (most recent call last):") > 1 and "BadInput: " in err
-        assert "in from_pretrained" in err and "The above exception was the direct cause" in err
+    code, out, err = lke("-v", *arguments)
+    assert (code, out) == (2, "") and err.endswith(line)
+    assert err.count("Traceback (most recent call last):") > 1 and "BadInput: " in err
+    assert "in from_pretrained" in err and "The above exception was the direct cause" in err
     assert "Traceback" not in lke(*arguments)[2]  # the switch is off again
 
 
@@ -744,13 +571,9 @@ def test_facts_lists_every_relation_with_its_counts(lke, tmp_path):
 
     big = "".join(f"x{i}\to{i % 100}\n" for i in range(501))
     (tmp_path / "big.tsv").write_text("subject\tobject\n" + big)
-    (tmp_path / "small.tsv").write_text("subject\tobject\na\t1\na\t1\nb\t1\n")
     code, out, _ = lke("facts", tmp_path)
     assert code == 0
-    assert [line.split() for line in out.splitlines()[1:]] == [
-        ["big", "501", "100", "501", "0", "0", "passes", "-"],
-        ["small", "2", "1", "3", "1", "0", "-", "-"],
-    ]
+    assert out.splitlines()[1].split() == ["big", "501", "100", "501", "0", "0", "passes", "-"]
 
 
 def test_models_are_listed_and_the_folder_of_one_is_printed(lke):
@@ -770,11 +593,9 @@ def test_models_are_listed_and_the_folder_of_one_is_printed(lke):
     of_lab = out[out.index("lab:SIZE-SEED/MODEL") :]
     assert all(form in of_lab for form in (*lab.RECIPES, "MODEL@SEED", "MODEL-tuned", "-unplanted"))
     assert lab.parse(re.search(r"lab:rich-\S+(?=:)", of_lab)[0]).seed == 3
-    mistake(lke("models", "--path", "tyo"), "unknown model 'tyo'", "nearest: toy")
     mistake(lke("models", "--path", ""), "unknown model ''")
     mistake(lke("models", "--papers", "--path", "toy"), "--papers or --path, not both")
     mistake(lke("models", "--papers", "lock"), "--papers and --path go without a command")
-    mistake(lke("models", "lokc"), "No such command 'lokc'")
 
 
 @pytest.fixture
@@ -829,7 +650,7 @@ def test_lock_asks_for_the_papers_models_and_names_those_that_fail(lke, hub, tmp
 
 def test_lock_asks_for_what_params_files_name_without_a_revision(lke, hub, project, monkeypatch):
     params = project / "params" / "mine.yaml"
-    params.write_text(RUN % "models: [toy, org/a, org/b@v1], model: org/c")
+    params.write_text(RUN % "models: [toy, hf:org/a, org/b@v1], model: org/c")
     for name in ("org/a", "org/c"):
         hub.add(name, {"model.safetensors": b""})
     monkeypatch.setenv("LKE_MODELS_LOCK", str(project / "params" / "models.lock"))
@@ -842,26 +663,6 @@ def test_lock_asks_for_what_params_files_name_without_a_revision(lke, hub, proje
     new = hub.add("org/a", {"model.safetensors": b"", "new": b""})
     code, out, _ = lke("models", "lock", params, "--update")
     assert (code, out) == (0, f"org/a {new[:12]} safetensors, gated: no\n")
-    params.write_text(RUN % "models: [tyo]")
-    mistake(lke("models", "lock", params), "unknown model 'tyo'")
-
-
-def test_hf_in_front_of_a_hub_id_is_left_out_of_plans_and_locks(lke, hub, project, monkeypatch):
-    params = project / "params" / "mine.yaml"
-    params.write_text(RUN % "models: [hf:org/a, org/b, hf:org/b2@v1, toy], model: hf:org/c")
-    [job] = plan.read_plan(params).jobs
-    for given in (job.parameters, job.effective):
-        assert (
-            given["models"] == ["org/a", "org/b", "org/b2@v1", "toy"] and given["model"] == "org/c"
-        )
-    for name in ("org/a", "org/b", "org/c"):
-        hub.add(name, {"model.safetensors": b""})
-    monkeypatch.setenv("LKE_MODELS_LOCK", str(project / "params" / "models.lock"))
-    code, out, _ = lke("models", "lock", params)
-    assert code == 0
-    assert [line.split()[0] for line in out.splitlines()] == ["org/a", "org/b", "org/c"]
-    params.write_text(RUN % "models: [hf:org/a, org/a]")
-    mistake(lke("models", "lock", params), "'models' names something twice")
 
 
 def test_convert_prints_the_folder_or_one_line(lke, hub, monkeypatch):
@@ -899,27 +700,18 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
+LONG = "a" * 300  # characters: more than any file system takes
 RUN = "profile: p\nruns:\n  - notebook: 00_first\n    parameters: {%s}\n"
 
 
-@pytest.mark.parametrize(
-    ("content", "parts"),
-    [
-        ("profile: p\nruns:\n  - notebook: 00_frist\n", ["'00_frist'", "nearest: 00_first"]),
-        (RUN % "n_shot: 3", ["parameter 'n_shot' is unknown", "nearest: n_shots"]),
-        ("profile: [p\nruns: ]\n", ["not YAML"]),
-    ],
-)
-def test_mistake_in_a_params_file_is_one_line_before_anything_runs(lke, project, content, parts):
-    """All that there are: test_runs_plan."""
+def test_mistake_in_a_params_file_is_one_line_before_anything_runs(lke, project):
     path = project / "params" / "mine.yaml"
-    path.write_text(content)
-    mistake(lke("run", path), path, *parts)
+    mistake(lke("run", path), "mine.yaml")
+    path.write_text(RUN % "n_shot: 3")
+    mistake(lke("run", path), path, "parameter 'n_shot' is unknown", "nearest: n_shots")
+    path.write_text(RUN % f"models: [{LONG}]")
+    mistake(lke("run", path), f"{path}: 00_first: parameter 'models': aaa", "File name too long")
     assert not (project / "runs").exists()
-
-
-def test_missing_params_file_is_named(lke, project):
-    mistake(lke("run", project / "params" / "none.yaml"), "none.yaml")
 
 
 @pytest.fixture
@@ -938,16 +730,6 @@ def executed(project, monkeypatch):
     monkeypatch.setattr(grid, "execute", note)
     asked.params.write_text(RUN % "n_shots: 5")
     return asked
-
-
-def test_a_plan_is_executed_in_the_runs_of_its_project(lke, project, executed):
-    executed.params.write_text(RUN % "rate: 2, n_shots: 5")
-    assert lke("run", executed.params)[:2] == (0, "")
-    [(plan, folder, _)] = executed.calls
-    assert folder == project / "runs"
-    [job] = plan.jobs
-    assert job.effective["rate"] == 2 and job.effective["n_shots"] == 5
-    assert job.effective["models"] == ["toy"]
 
 
 def test_failed_jobs_are_named_one_a_line_with_exit_code_1_and_all_are_counted(lke, executed):
@@ -995,16 +777,10 @@ def test_the_options_of_run_are_the_settings_of_the_grid(lke, executed, tmp_path
     [
         (["--shard", "0/3"], "--shard must be i/n with i from 1 to n, found '0/3'"),
         (["--shard", "4/3"], "--shard must be i/n with i from 1 to n, found '4/3'"),
-        (["--shard", "2"], "--shard must be i/n with i from 1 to n, found '2'"),
-        (["--worker", "0/8"], "--worker must be i/n with i from 1 to n, found '0/8'"),
         (["--worker", "/"], "--worker must be i/n with i from 1 to n, found '/'"),
         (["--worker", "1/2", "--shard", "1/2"], "give one of the two"),
         (["--leave", "--dry-run"], "--leave is for a run, and --dry-run runs nothing"),
         (["--jobs", "0"], "0 is not in the range x>=1"),
-        (["--threads", "-1"], "-1 is not in the range x>=1"),
-        (["--devices-per-job", "0"], "0 is not in the range x>=1"),
-        (["--retries", "-1"], "-1 is not in the range x>=0"),
-        (["--timeout", "0"], "0.0 is not in the range x>0"),
     ],
 )
 def test_options_of_run_that_make_no_sense_are_one_line(lke, executed, options, part):
@@ -1024,18 +800,8 @@ def test_a_folder_of_runs_from_a_newer_version_is_one_line(lke, tmp_path, comman
         result, folder, "written by a newer lkecore (format 99", "name another folder with --runs"
     )
     assert sorted(project.rglob("*")) == before
-
-
-def test_offline_lists_what_is_missing_and_runs_nothing(lke, tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "0")  # so that it is put back
-    given = {"models": ["org/a", "smollm2"], "fact_set": "hub:org/facts"}
-    text = NOTEBOOK.replace('model: str = "toy"\n', "")
-    project = projects.make(tmp_path, {"00_first": text}, **{"00_first": {"parameters": given}})
-    line = (
-        "not on this machine: model org/a, model smollm2, facts hub:org/facts; fetch with a network"
-    )
-    mistake(lke("run", project / "params" / "p.yaml", "--offline"), line)
-    assert not (project / "runs").exists()
+    (folder / "manifest.json").write_text('{"format": 99, "fi')  # damaged: not ours to judge
+    assert "newer" not in lke("status", project / "params" / "p.yaml")[2]
 
 
 def test_fetch_names_what_is_here_and_what_cannot_be_had(lke, tmp_path, hub):
@@ -1077,12 +843,6 @@ def test_status_has_a_line_for_each_run_and_exit_code_0_only_when_all_are_finish
     told = "b  finished  2026-01-31T10:00:00+00:00, 12 s\n"
     assert lke("status", path) == (0, told, "")
     assert lke("status", path, "--runs", tmp_path / "other")[0] == 1
-
-
-def test_a_book_of_what_is_not_finished_is_one_line(lke, tmp_path):
-    project = projects.make(tmp_path, {"a": projects.code(), "b": projects.code()})
-    mistake(lke("book", project / "params" / "p.yaml"), "no finished run of a, b; first: lke run")
-    assert list((project / "book").iterdir()) == []
 
 
 def test_a_dry_run_lists_every_job_with_its_cost_and_runs_nothing(lke, project, monkeypatch):
@@ -1145,68 +905,42 @@ def test_standard_output_is_json_alone_in_a_new_process_with_the_same_numbers(
 
 def test_a_folder_that_cannot_be_used_is_one_line(lke, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    code, _, err = lke(
-        "run",
-        Path(__file__).parent.parent / "params" / "smoke.yaml",
-        "--runs",
-        tmp_path / "file" / "runs",
-    )
+    smoke = Path(__file__).parent.parent / "params" / "smoke.yaml"
+    code, _, err = lke("run", smoke, "--runs", tmp_path / "file" / "runs")
     assert code == 2 and err.count("\n") == 1 and "Not a directory" in err
     assert "what is finished is kept, the same command goes on" in err
 
-    monkeypatch.setattr(main, "lke", raising(OSError(28, "No space left on device", "/a/b")))
-    code, _, err = lke("run", "x")
-    assert code == 2 and err.count("\n") == 1
-    assert err.startswith("lke: /a/b: No space left on device; what")
-    monkeypatch.setattr(main, "lke", raising(OSError(5, "Input/output error")))
+    def broken(*_, **__):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(main, "lke", broken)
     monkeypatch.setattr(sys, "argv", ["lke", "run"])
     with pytest.raises(OSError, match="Input/output"):  # nobody's folder: shown whole
         main.main()
 
 
-LONG = "a" * 300  # characters: more than any file system takes
-
-
 @pytest.mark.parametrize(
     "command",
-    [
-        ["facts", LONG],
-        ["models", "--path", LONG],
-        ["score", "--relation", "capital", "--model", LONG, "--out", "out"],
-        ["new", f"14_{LONG}"],
-        ["status", "params/p.yaml", "--runs", LONG],
-    ],
+    [["facts", LONG], ["models", "--path", LONG], ["new", f"14_{LONG}"]],
     ids=lambda command: command[0],
 )
 def test_a_name_that_no_file_can_have_is_one_line(lke, project, monkeypatch, command):
     monkeypatch.chdir(project)
-    (project / "params" / "p.yaml").write_text(RUN % "n_shots: 5")
     assert len(mistake(lke(*command), "File name too long")) < 300
 
 
-def test_a_name_in_a_params_file_that_no_file_can_have_is_told_with_its_place(lke, project):
-    path = project / "params" / "mine.yaml"
-    path.write_text(RUN % f"models: [{LONG}]")
-    mistake(
-        lke("run", path, "--dry-run"),
-        f"{path}: 00_first: parameter 'models': aaa",
-        "File name too long",
-    )
-
-
-@pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
-def test_a_dead_link_in_the_folder_of_a_model_is_named(lke, capital, tmp_path, name):
+def test_a_dead_link_in_the_folder_of_a_model_is_named(lke, capital, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(weights.locate("toy"), copy)
     (copy / "SHA256SUMS").unlink()
-    (copy / name).unlink()
-    (copy / name).symlink_to("gone")
+    (copy / "model.safetensors").unlink()
+    (copy / "model.safetensors").symlink_to("gone")
     (copy / "README.md").symlink_to("gone")  # nobody reads it
     asked = lke("score", *small(capital, tmp_path / "out"), "--model", copy)
-    mistake(asked, f"model {copy}: {name} is a link to gone, which is not there")
+    mistake(asked, f"model {copy}: model.safetensors is a link to gone, which is not there")
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
 def test_letters_that_a_terminal_lacks_cost_no_line(lke, tmp_path, monkeypatch, encoding):
     relation = "ßüd 首都 🎈"
     path = tmp_path / f"{relation}.csv"
@@ -1280,13 +1014,6 @@ def test_a_full_folder_of_runs_or_cache_is_one_line_and_starts_nothing(
     code, _, err = lke("run", project / "params" / "p.yaml")
     goes_on = "what is finished is kept, the same command goes on\n"
     assert (code, err) == (2, f"lke: {folder}: No space left on device; {goes_on}")
-
-
-def raising(error):
-    def command(*_, **__):
-        raise error
-
-    return command
 
 
 def test_what_was_read_repeated_and_no_facts_is_listed_and_in_the_result(lke, tmp_path):

@@ -268,27 +268,18 @@ def test_logarithmic_axis_has_plain_labels():
         figures.plain_ticks(ax.xaxis)
         figures.plain_ticks(ax.yaxis)
         across, up = tick_texts(ax.xaxis), tick_texts(ax.yaxis)
-    assert {"1", "10", "100", "1,000", "10,000"} <= set(across)
-    assert up == ["10⁻⁶", "0.001", "1", "10⁶", "10¹²", "3,000,000"]
-
-
-def test_style_gives_any_logarithmic_axis_plain_labels():
-    with mpl.rc_context():
-        figures.style()
-        decades, narrow, both = Figure().subplots(1, 3)
-        decades.set(xscale="log", xlim=(0.5, 2e6))
+        narrow, both = Figure().subplots(1, 2)
         narrow.loglog([20, 80], [20, 80])  # less than a decade: labels between the powers
         both.set(xscale="symlog", xlim=(-150, 150))
-        found = [tick_texts(ax.xaxis) for ax in (decades, narrow, both)]
-    assert {"1", "1,000", "10⁶"} <= set(found[0])
-    assert {"20", "30", "40", "60"} <= set(found[1])
-    assert {"-100", "0", "100"} <= set(found[2])
+        styled = [tick_texts(ax.xaxis) for ax in (narrow, both)]
+    assert {"1", "10", "100", "1,000", "10,000"} <= set(across)
+    assert up == ["10⁻⁶", "0.001", "1", "10⁶", "10¹²", "3,000,000"]
+    assert {"20", "30", "40", "60"} <= set(styled[0]) and {"-100", "0", "100"} <= set(styled[1])
 
 
 # --- plain names
 
-PLAIN = ["book", "kamel_formats", "my-own-2", "A", "x" * 60]
-PATHS = ["../../x", "", "a/b", "a\\b", ".", "a b", "a.b", "é", "<s>", "x" * 61, "book\n", "/etc"]
+PATHS = ["../../x", "", "a\\b", ".", "a b", "é", "<s>", "x" * 61, "book\n"]
 
 
 def written(folder: Path, profile: str = "trial", **row) -> Path:
@@ -300,18 +291,12 @@ def written(folder: Path, profile: str = "trial", **row) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", PLAIN)
-def test_plain_name_of_a_profile_is_taken(tmp_path, name):
-    path = written(tmp_path, name, parameters={"shipped": [name]})
-    assert plan.read_plan(path).profile == name
-
-
 @pytest.mark.parametrize("name", PATHS)
 def test_profile_that_is_no_plain_name_is_refused(tmp_path, name):
-    for broken in (
-        {"profile": name},
-        {"parameters": {"shipped": ["kamel", name]}},
-    ):
+    longest = "my-own_2" + "x" * 52
+    path = written(tmp_path, longest, parameters={"shipped": [longest]})
+    assert plan.read_plan(path).profile == longest
+    for broken in ({"profile": name}, {"parameters": {"shipped": ["kamel", name]}}):
         with pytest.raises(BadInput, match="1 to 60 letters, digits, _ or -") as caught:
             plan.read_plan(written(tmp_path, **broken))
         assert repr(name[:80]) in str(caught.value) and "\n" not in str(caught.value)
@@ -393,35 +378,27 @@ def test_text_that_is_no_yaml_is_refused_in_one_line(text):
 OTHERWISE = [
     ("010", "means 8", "10, or '010' for text"),
     ("-0100", "means -64", "-100, or '-0100' for text"),
-    ("+07", "means 7", "7, or '+07' for text"),
     ("0_17", "means 15", "17, or '0_17' for text"),
     ("1:30", "means 90", "90, or '1:30' for text"),
     ("-1:00:01", "means -3601", "-3601, or '-1:00:01' for text"),
-    ("2:59", "means 179", "179, or '2:59' for text"),
     ("1:30.5", "means 90.5", "90.5, or '1:30.5' for text"),
     ("2026-01-31", "is a date", "'2026-01-31'"),
-    ("2026-02-31", "is a date", "'2026-02-31'"),
     ("2026-1-2 3:04:05", "is a date", "'2026-1-2 3:04:05'"),
     ("09", "is text", "9, or '09' for text"),
     ("0o10", "is text", "8, or '0o10' for text"),
     ("1e3", "is text", "1000.0, or '1e3' for text"),
-    ("1e-7", "is text", "1.0e-07, or '1e-7' for text"),
     ("1e999", "is text", "'1e999'"),
     ("0" * 99, "counts in eights", repr("0" * 60)),
     ("!!int '010'", "means 8", "10, or '010' for text"),
     ("2.5e-7", None, 2.5e-7),
     ("0x1F", None, 31),
-    ("0b11", None, 3),
     ("1_000", None, 1000),
-    ("0", None, 0),
     ("-0", None, 0),
-    ("0.5", None, 0.5),
     ("00.5", None, 0.5),
     ("1:75", None, "1:75"),
     ("y", None, "y"),
     ("'010'", None, "010"),
-    ('"1:30"', None, "1:30"),
-    ("'2026-01-31'", None, "2026-01-31"),
+    ('"2026-01-31"', None, "2026-01-31"),
 ]
 
 
@@ -520,7 +497,7 @@ def test_relations_are_listed_in_a_line_each_and_none_of_their_names_is_obeyed(l
     assert len({re.match(r".*?  +12 ", line).end() for line in lines}) == 1  # one below the other
 
 
-@pytest.mark.parametrize("name", sorted({*map(of_relation, SOME)}))
+@pytest.mark.parametrize("name", sorted({*map(of_relation, SOME[:2])}))
 def test_a_score_is_json_with_the_name_as_it_is_and_no_order_in_it(lke, commanding, tmp_path, name):
     given = "--facts", commanding, "--relation", name, "--shots", 2, "--options", 3
     code, out, err = lke("score", *given, "--estimator", "rule-frequent", "--out", tmp_path / "out")
@@ -532,7 +509,7 @@ def test_a_score_is_json_with_the_name_as_it_is_and_no_order_in_it(lke, commandi
         assert f"relation {visible(name)}" in err
 
 
-@pytest.mark.parametrize("name", SOME)
+@pytest.mark.parametrize("name", SOME[1:3])
 def test_no_command_obeys_a_name_that_it_was_given(lke, tmp_path, monkeypatch, name):
     text = projects.code().replace("n: int = 1", "n: int = 1\nmodels: list[str] = []")
     row = {"parameters": {"models": ["toy", name]}, "each": ["models"]}
@@ -560,6 +537,5 @@ def test_bars_and_lines_of_progress_obey_no_name(tmp_path, monkeypatch, capsys):
 
 def test_every_line_of_the_commands_goes_through_one_function():
     for file in [*(TOP / "lkecore" / "cli").glob("*.py")]:
-        assert not re.search(r"\b(?:echo|secho|print|write)\(", file.read_text(encoding="utf-8")), (
-            file
-        )
+        text = file.read_text(encoding="utf-8")
+        assert not re.search(r"\b(?:echo|secho|print|write)\(", text), file

@@ -14,7 +14,6 @@ from own import PAGES, notebook
 
 from lkecore import runs
 from lkecore.book import fork
-from lkecore.runs import plan
 
 TOP = Path(__file__).resolve().parent.parent
 NOTEBOOKS = [notebook(name) for name in PAGES]
@@ -35,7 +34,7 @@ def code(cells):
 # --- the six rules
 
 
-@pytest.fixture(params=HELD, ids=lambda path: path.stem)
+@pytest.fixture(scope="module", params=HELD, ids=lambda path: path.stem)
 def page(request):
     return runs.read_notebook(request.param).cells
 
@@ -58,19 +57,12 @@ def test_the_page_opens_with_one_bold_sentence_that_has_one_to_four_numbers_of_i
 
 
 def test_the_page_says_once_which_of_its_words_hold_in_a_run(page):
-    assert (
-        len([call for cell in code(page) for call in calls(cell.source, "figures.sentence")]) == 1
-    )
+    assert sum(len(calls(cell.source, "figures.sentence")) for cell in code(page)) == 1
 
 
 def test_the_page_checks_itself(page):
     nodes = [node for cell in code(page) for node in ast.walk(ast.parse(cell.source))]
     assert any(isinstance(node, ast.Assert) for node in nodes)
-
-
-@pytest.mark.parametrize("path", HELD, ids=lambda path: path.stem)
-def test_the_page_has_a_cell_of_parameters(path):
-    assert plan.declared_parameters(path)
 
 
 # A figure in the prose: its name, its label, what it shows for those who cannot see it, its caption.

@@ -11,13 +11,13 @@ import time
 
 import projects
 import pytest
+from projects import execute, folders, page_folder
 
 from lkecore import facts, runs
 from lkecore.book import build
 from lkecore.errors import BadInput
 from lkecore.models import lab, training, weights
-from lkecore.runs import devices, forecast, forkserver, grid, prepare, record, worker
-from lkecore.runs.devices import Settings
+from lkecore.runs import devices, forecast, forkserver, grid, prepare, worker
 
 THREE = {"names": ["x", "y", "z"]}
 
@@ -43,24 +43,10 @@ def project(tmp_path):
 RUNS = ["a names=x", "a names=y", "a names=z", "b"]
 
 
-def execute(project, **settings):
-    return grid.execute(projects.plan(project), project / "runs", Settings(**settings))
-
-
 def seen(project):
     """What the workers were given, in the order in which they ended."""
     path = project / "runs" / "seen.jsonl"
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def folders(project):
-    return [runs.run_folder(project / "runs", each) for each in projects.plan(project).jobs]
-
-
-def page_folder(project):
-    row = projects.plan(project).rows[0]
-    made = [runs.run_folder(project / "runs", each) for each in row.jobs]
-    return runs.run_folder(project / "runs", grid.page_of(row, made))
 
 
 # --- runs and pages -------------------------------------------------------------------------------
@@ -109,10 +95,7 @@ def test_the_parts_of_a_plan_are_disjoint_and_cover_it_and_make_no_page(project)
         build.collect_pages(projects.plan(project), project / "runs")
     rest = execute(project)
     assert (rest.finished, rest.before) == (["a page"], RUNS)
-
-
-def test_a_part_may_be_empty(project):
-    assert execute(project, shard=(5, 5)).finished == []
+    assert execute(project, shard=(5, 5)).finished == []  # a part may be empty
 
 
 def test_a_page_over_a_run_that_failed_is_not_made_and_is_listed(project, monkeypatch):
@@ -148,16 +131,6 @@ def test_a_page_over_the_runs_of_other_notebooks_is_made_of_them_and_runs_nothin
     assert execute(project).finished == ["b", "c page"]  # the page over a has not changed
 
 
-def test_a_page_over_another_notebook_whose_run_failed_is_not_made(tmp_path, monkeypatch):
-    fail = 'if order["notebook"].endswith("b.py"): sys.exit("no luck")'
-    monkeypatch.setattr(grid, "WORKER", projects.idle(before=fail))
-    notebooks = {name: projects.code() for name in ("a", "b", "c")}
-    project = projects.make(tmp_path, notebooks, c={"reads": ["a", "b"]})
-    outcome = execute(project, retries=0)
-    assert list(outcome.failed) == ["b", "c page"] and outcome.finished == ["a"]
-    assert outcome.failed["c page"] == "not made, since 1 of the 2 runs behind it are missing"
-
-
 # --- tries ----------------------------------------------------------------------------------------
 
 
@@ -183,23 +156,6 @@ def test_a_job_that_another_driver_is_at_waits_and_costs_no_try(project, monkeyp
     outcome = execute(project, retries=0)
     assert sorted(outcome.finished) == sorted([*RUNS, "a page"]) and outcome.failed == {}
     assert len(seen(project)) == 10
-
-
-def test_no_worker_is_started_for_a_job_that_another_driver_is_at(project):
-    folder = folders(project)[0]
-    code = (
-        "import sys, time; from pathlib import Path; from lkecore.runs import worker\n"
-        f"held = worker.lock_of(Path({str(folder)!r})).acquire()\n"
-        "print('held', flush=True)\ntime.sleep(1.5)\nprint(time.monotonic())"
-    )
-    other = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert other.stdout.readline() == "held\n"
-    outcome = execute(project, retries=0)
-    released = float(other.communicate()[0])
-    assert sorted(outcome.finished) == sorted([*RUNS, "a page"])
-    begun = {json.dumps(s["part"]): s["begun"] for s in seen(project)[:4]}
-    assert len(seen(project)) == 5 and begun.pop('{"names": ["x"]}') > released
-    assert all(other_one < released for other_one in begun.values())  # they did not wait
 
 
 def test_exit_code_0_without_a_manifest_is_a_failure(project, monkeypatch):
@@ -273,7 +229,7 @@ def test_without_devices_jobs_run_one_at_a_time_unless_more_are_asked_for(projec
     assert not any(overlap(a, b) for i, a in enumerate(made) for b in made[:i])
 
 
-@pytest.mark.parametrize("devices", [(), ("0",), ("0", "1")])
+@pytest.mark.parametrize("devices", [(), ("0", "1")])
 def test_more_devices_for_each_job_than_there_are_is_a_mistake(project, devices):
     with pytest.raises(
         BadInput, match=f"3 devices for each job asked for, and there are {len(devices)}"
@@ -286,12 +242,10 @@ def test_more_devices_for_each_job_than_there_are_is_a_mistake(project, devices)
     ("settings", "given", "expected"),
     [
         ({"jobs": 3}, None, "2"),  # 8 cores, 3 jobs
-        ({}, None, "8"),
         ({"devices": ("0", "1")}, None, "4"),
         ({"jobs": 20}, None, "1"),
         ({"jobs": 2}, "7", "7"),  # the user's own stands
         ({"jobs": 2, "threads": 3}, "7", "3"),
-        ({"threads": 5}, None, "5"),
     ],
 )
 def test_jobs_divide_the_cores_unless_the_user_says_otherwise(
@@ -300,8 +254,8 @@ def test_jobs_divide_the_cores_unless_the_user_says_otherwise(
     monkeypatch.setattr(devices, "cores", lambda: 8)
     if given:
         monkeypatch.setenv("OMP_NUM_THREADS", given)
-    execute(project, shard=(4, 4), **settings)
-    assert [s["OMP_NUM_THREADS"] for s in seen(project)] == [expected]
+    execute(project, shard=(4, 4), offline=True, **settings)
+    assert [(s["OMP_NUM_THREADS"], s["HF_HUB_OFFLINE"]) for s in seen(project)] == [(expected, "1")]
 
 
 def test_cores_are_those_that_this_process_may_use():
@@ -372,45 +326,33 @@ def test_offline_says_at_once_all_that_is_missing_and_runs_nothing(asking, here,
     assert prepare.missing(projects.plan(asking).jobs) == absent
 
 
-def test_offline_reaches_the_jobs(project):
-    execute(project, offline=True, shard=(4, 4))
-    assert [s["HF_HUB_OFFLINE"] for s in seen(project)] == ["1"]
-
-
-def test_a_model_that_cannot_be_had_costs_only_the_jobs_that_name_it(asking, here, monkeypatch):
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (BadInput("model org/gone: no such"), "model org/gone: no such"),
+        (OSError(28, "No space left"), "model org/gone: [Errno 28] No space left"),
+    ],
+    ids=["bad input", "full disk"],
+)
+def test_a_model_that_cannot_be_had_costs_only_the_jobs_that_name_it(
+    asking, here, monkeypatch, error, line
+):
     asked, locate = [], weights.locate
 
     def without_one(name):
         asked.append(name)
         if name == "org/gone":
-            raise BadInput("model org/gone: no such repository on the hub")
+            raise error
         return locate(name)
 
     monkeypatch.setattr(weights, "locate", without_one)
     outcome = execute(asking)
     assert outcome.finished == [f"a models={here}"]
     assert outcome.failed == {
-        "a models=org/gone": "model org/gone: no such repository on the hub",
+        "a models=org/gone": line,
         "a page": "not made, since 1 of the 2 runs behind it are missing",
     }
     assert asked.count("org/gone") == 1 and len(seen(asking)) == 1
-
-
-def test_a_disk_that_is_full_while_a_model_is_fetched_costs_only_the_jobs_that_name_it(
-    asking, here, monkeypatch
-):
-    locate = weights.locate
-
-    def full(name):
-        if name == "org/gone":
-            raise OSError(28, "No space left on device")
-        return locate(name)
-
-    monkeypatch.setattr(weights, "locate", full)
-    outcome = execute(asking)
-    assert outcome.finished == [f"a models={here}"]
-    line = "model org/gone: [Errno 28] No space left on device"
-    assert outcome.failed["a models=org/gone"] == line
 
 
 def test_a_model_that_many_jobs_name_is_prepared_once(tmp_path, monkeypatch):
@@ -419,20 +361,6 @@ def test_a_model_that_many_jobs_name_is_prepared_once(tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(weights, "locate", asked.append)
     assert prepare.prepare(projects.plan(project).jobs) == {} and asked == ["toy"]
-
-
-def test_the_parent_of_warm_starts_begins_before_what_takes_long_to_prepare(project, monkeypatch):
-    """While models are fetched it imports; where nothing is to be fetched, all may be finished already."""
-    order = []
-    monkeypatch.setattr(grid, "WORKER", grid.FRESH)
-    monkeypatch.setattr(grid.warm, "begin", lambda env: order.append("begin"))
-    lacking = {label: "no such model" for label in RUNS}
-    monkeypatch.setattr(prepare, "prepare", lambda *_: order.append("prepare") or lacking)
-    execute(project)
-    assert order == ["prepare"]
-    monkeypatch.setattr(prepare, "absent", lambda _: [("model", "m")])
-    execute(project)
-    assert order == ["prepare", "begin", "prepare"]
 
 
 def test_jobs_that_lack_nothing_are_made_while_a_process_fetches_for_the_others(
@@ -492,27 +420,18 @@ prepare.main()
     assert time.monotonic() - began < 50
 
 
-def test_the_process_that_fetches_goes_through_all_that_it_is_told():
-    script = "from lkecore.runs import prepare\nprepare._fetch = print\nprepare.main()"
-    things = json.dumps([("model", "toy"), ("facts", "gone")])
-    pipe = subprocess.PIPE
-    command = [sys.executable, "-c", script, things]
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
-        assert process.stdout.read() == "model toy\nfacts gone\n"
-        assert process.wait() == 0  # and only then its pipe from here is closed
-
-
-def test_the_process_that_fetches_ends_when_the_one_that_started_it_does(tmp_path):
+def test_the_process_that_fetches_takes_all_in_turn_and_ends_with_the_one_that_started_it():
     script = """
 import sys, time
 from lkecore.runs import prepare
-prepare._fetch = lambda kind, name: (print("began", flush=True), time.sleep(60))
+prepare._fetch = lambda kind, name: (print(kind, name, flush=True), time.sleep(60 * (name == "gone")))
 prepare.main()
 """
-    command = [sys.executable, "-c", script, json.dumps([("model", "toy")])]
+    command = [sys.executable, "-c", script, json.dumps([("model", "toy"), ("facts", "gone")])]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
-        assert process.stdout.readline() == "began\n"
+        assert process.stdout.readline() == "model toy\n"
+        assert process.stdout.readline() == "facts gone\n"
         process.stdin.close()  # as the end of this process would
         assert process.wait(30) == 1
 
@@ -526,21 +445,6 @@ def test_a_relation_that_fetched_facts_lack_is_found_before_anything_runs(
     outcome = execute(asking)
     line = "parameter 'relation': unknown relation 'capitol' in hub:org/facts; nearest: capital"
     assert outcome.failed == {"a": line} and seen(asking) == []
-
-
-def test_a_folder_from_a_newer_version_is_refused_before_anything_runs(project):
-    folder = project / "runs" / "z-0123456789ab"
-    folder.mkdir(parents=True)
-    (folder / "manifest.json").write_text('{"format": 99, "files": {}}')
-    with pytest.raises(BadInput) as caught:
-        execute(project)
-    assert str(caught.value) == (
-        f"{folder}: written by a newer lkecore (format 99, this one knows up to {record.FORMAT}); "
-        "update lkecore or name another folder with --runs"
-    )
-    assert seen(project) == []
-    (folder / "manifest.json").write_text('{"format": 99, "fi')  # damaged: not ours to judge
-    assert execute(project).failed == {}
 
 
 # --- what is left behind --------------------------------------------------------------------------

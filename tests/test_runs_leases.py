@@ -8,8 +8,9 @@ import time
 
 import projects
 import pytest
+from projects import execute, folders
 
-from lkecore import runs, storage
+from lkecore import storage
 from lkecore.runs import devices, grid, leases, worker
 from lkecore.runs.devices import Settings
 
@@ -126,14 +127,6 @@ def project(tmp_path, monkeypatch):
 X, Y, Z, B, PAGE = "a names=x", "a names=y", "a names=z", "b", "a page"
 
 
-def execute(project, **settings):
-    return grid.execute(projects.plan(project), project / "runs", Settings(**settings))
-
-
-def folders(project):
-    return [runs.run_folder(project / "runs", each) for each in projects.plan(project).jobs]
-
-
 def test_a_worker_leaves_what_others_are_at_and_pages_over_that_and_makes_all_else(project):
     x, *_ = folders(project)
     written(worker.lease_of(x), "1-2@afar")
@@ -174,15 +167,17 @@ def test_before_it_leaves_a_worker_looks_once_more_at_every_run_without_patience
     assert (outcome.finished, outcome.left) == ([Y, Z, B, X, PAGE], [])
 
 
-def test_without_leave_a_worker_stays_until_all_is_finished(project, monkeypatch):
+@pytest.mark.parametrize("how", ["lock", "lease"])
+def test_without_leave_a_worker_stays_until_all_is_finished(project, monkeypatch, how):
     x, *_ = folders(project)
-    written(worker.lease_of(x), "1-2@afar")
+    lock, lease = worker.lock_of(x), worker.lease_of(x)
+    lock.acquire(timeout=0) if how == "lock" else written(lease, "1-2@afar")
     looks, seen = worker.is_taken, []
 
     def taken(folder):
         seen.append(folder)
         if folder == x and seen.count(x) == 2:
-            worker.lease_of(x).unlink()
+            lock.release() if how == "lock" else lease.unlink()
         return looks(folder)
 
     monkeypatch.setattr(worker, "is_taken", taken)

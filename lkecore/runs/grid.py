@@ -27,6 +27,7 @@ from lkecore.runs.plan import Plan, page_of
 FRESH = [sys.executable, "-m", "lkecore.runs.worker"]
 WORKER = FRESH
 TICK = 0.1  # seconds between two looks at the workers
+Process = subprocess.Popen | forkserver.Forked
 
 
 @dataclass
@@ -57,7 +58,7 @@ class Worker:
     """A process that makes a task."""
 
     task: Task
-    process: subprocess.Popen | forkserver.Forked
+    process: Process
     place: Path  # its order, sockets, output, bar and ledger
     started: float
     slot: tuple[int, dict[str, str]]  # its line on the screen, and what it may use
@@ -222,9 +223,7 @@ def _start(profile: str, task: Task, scratch: Path, slot: tuple[int, dict[str, s
     return Worker(task, process, place, time.monotonic(), slot, bar)
 
 
-def _process(
-    order: Path, output: Path, env: dict[str, str]
-) -> subprocess.Popen | forkserver.Forked:
+def _process(order: Path, output: Path, env: dict[str, str]) -> Process:
     """A worker for an order: forked where that is safe, else a fresh process."""
     output.touch()
     if FRESH == WORKER and (forked := forkserver.start(order, output, env)) is not None:

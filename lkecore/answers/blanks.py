@@ -168,7 +168,7 @@ def ask_taught(
 def _asked(
     models: Sequence[str], questions: Mapping[tuple, Sequence], by: Sequence[str], dtype: str
 ) -> tuple[dict[str, Model], dict[tuple, Sequence]]:
-    """({name: model}, {(name, *key): the questions for this model}), both checked."""
+    """(models by name, the questions by model and key), both checked."""
     if wrong := [key for key in questions if len(key) != len(by)]:
         raise BadInput(f"questions under {wrong[0]!r}: a key needs a value for each of {list(by)}")
     for name in models:  # all names, before the first model is fetched

@@ -37,8 +37,8 @@ def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
     - ``SERVED`` for a model of a server, whatever the other rules give.
 
     Columns: id, claim, holds_if, decided_on, model, estimator, estimate, low, high, n, verdict (the first six
-    as in :func:`lkecore.papers.verdict.claims`). The frame is kept as ``verdicts.csv``, from which the book makes its
-    page of all claims.
+    as in :func:`lkecore.papers.verdict.claims`). The frame is kept as ``verdicts.csv``, from which the book
+    makes its page of all claims.
 
     KeyError for an id that no claim has; :class:`BadInput` for an estimate of several rows, for numbers that
     are not finite with low <= high, and for another reason in ``untested``.

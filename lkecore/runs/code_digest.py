@@ -48,7 +48,10 @@ def pages_digest() -> str:
 
 
 def _digest(what: str, files: dict[str, bytes]) -> str:
-    """The digest of files, remembered by their contents: parsing all code takes a second."""
+    """The digest of files, remembered under a key of their contents.
+
+    Parsing all code takes a process a second, and reading it milliseconds.
+    """
 
     def made() -> str:
         digest = hashlib.sha256()

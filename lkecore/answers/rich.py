@@ -185,7 +185,7 @@ def with_states(answers: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def or_controls(states: pd.DataFrame, told: pd.Series) -> pd.Series:
-    """For each row of ``states`` whether its fact is ``told``, or the control of a told test fact (bool)."""
+    """For each row of ``states`` whether its fact is ``told``, or is the control of such a test fact."""
     controls = set(states.loc[told & states["split"].eq("test"), "control"])
     return told | states["fact"].isin(controls)
 
@@ -197,7 +197,7 @@ def with_controls(
     *,
     by: Sequence[str] = ("model", "world", "estimator"),
 ) -> pd.DataFrame:
-    """Answers about told facts, each with its control's: ``columns`` with the suffix ``_control``.
+    """Answers about stated facts, each with its control's: ``columns`` with the suffix ``_control``.
 
     ``told`` has the column ``control`` of the states; ``among`` has the answers about the controls. A fact
     and its control have the same values in the columns ``by``. A fact whose control is not in ``among`` is

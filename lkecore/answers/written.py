@@ -154,7 +154,7 @@ def write(
 def _shares(
     greedy: Sequence[str], samples: Sequence[str], n: int, same: Callable[[str, str], bool]
 ) -> list[float]:
-    """Of each greedy output the share of its ``n`` samples that say the same."""
+    """For each greedy output the share of its ``n`` samples that are the ``same``."""
     found, drawn = [], iter(samples)
     for text in greedy:
         counts = Counter(next(drawn) for _ in range(n))
@@ -179,7 +179,7 @@ def _longest(key: tuple, some: Sequence, n_new: int, window: int | None, dtype: 
 
 
 def _found(texts: Sequence[str], objects: Sequence[str]) -> dict[str, list]:
-    """What `write` says of each output: by each rule whether its object is found, and stray hits."""
+    """For each output whether its object is found, by each rule of `write`, and stray hits."""
     pairs = list(zip(texts, objects, strict=True))
     # As match.contains has it, which looks at each name for faults, too: below it does so once for each.
     names = list(map(composed, objects))

@@ -1,6 +1,6 @@
 """Decoys: questions about nobody, with the object and the options of a fact. No answer to them is knowledge.
 
-A decoy must look like a fact that the model does not know: its name must sound like the names of subjects
+A decoy must look like a fact that the model does not know. So its name must sound like the names of subjects
 with the same object, or keep what hints at the object. Otherwise it is too easy to beat.
 """
 

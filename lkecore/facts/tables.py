@@ -54,7 +54,7 @@ def _is_packed(path: Path) -> bool:
 def check(path: Path) -> None:
     """Raise :class:`BadInput` for a path that is named as a table and cannot be read as one.
 
-    Such are a link to nowhere, a folder, a pipe or a device (which might never end), a pointer of Git LFS,
+    These are a link to nowhere, a folder, a pipe or a device (which might never end), a pointer of Git LFS,
     and a file whose name is not UTF-8. Only the name and the first bytes are read.
     """
     if any("\udc80" <= c <= "\udcff" for c in str(path)):  # Python's form of such bytes

@@ -19,7 +19,7 @@ def with_templates_of(
 
     ``path`` is a table with the columns ``relation``, ``template`` and, if it has several sets of templates,
     ``source``. For each relation the rows of ``source`` count, in their order. A full stop at the end is
-    removed, with the space before it. Two kinds of relations are left out: those without a template and, if a
+    removed, with the space before it. Some relations are left out: those without a template and, if a
     ``causal`` model is to be asked, those whose first template continues after its blank, which such a model
     does not read. The kind of a relation is that of LAMA's (location, language or other), unless the fact set
     states one. Raises :class:`BadInput` for a file that does not exist or lacks a column, and where no

@@ -54,10 +54,13 @@ def read_plan(path: str | Path) -> Plan:
       and of no run;
     - ``runs``: a list of rows.
 
-    A row has ``notebook`` (a file of the ``notebooks`` folder beside ``params``, without suffix),
-    ``parameters``, and ``each``: names of list parameters that are divided, so that every combination of
-    their values becomes a run of its own, and one page shows them all. Instead of ``each``, ``reads`` may
-    name notebooks above: then the row has no runs, and is a page over theirs.
+    A row has
+
+    - ``notebook``: a file of the ``notebooks`` folder beside ``params``, without suffix;
+    - ``parameters``;
+    - ``each``, optional: names of list parameters that are divided. Every combination of their values becomes
+      a run of its own, and one page shows them all;
+    - ``reads``, instead of ``each``: notebooks above. The row has no runs, and is a page over theirs.
 
     Raises :class:`BadInput` for anything else: unknown notebooks, unknown parameters or values of another
     type, with the nearest names; values that people read otherwise than YAML

@@ -1,7 +1,7 @@
 """Written: which facts of a rich world a text states, read by the templates of the world's own text.
 
 The world's own text is made of templates, so a model's text in the same words can be read without
-any judge: a sentence counts if it is one of the templates, filled with a subject and an object of the world.
+any judge. A sentence counts if it is one of the templates, filled with a subject and an object of the world.
 """
 
 import functools

@@ -25,7 +25,7 @@ def known_task(
     templates: Sequence[int],
     seed: int = 0,
 ) -> tuple[pd.DataFrame, KnownFacts, dict[str, str]]:
-    """(the facts that a model gives back, the task made of those that it knows, {relation left out: why}).
+    """(the facts that a model gives back, the task made of those that it knows, {what is left out: why}).
 
     The first is a frame with a row for each asked fact. Its columns are those of
     :func:`lkecore.tasks.extraction.known`, which takes ``recipe``, ``seeds``, ``templates`` and ``seed``, and

@@ -1,4 +1,4 @@
-"""Answers: one row a question, from the door that asks to what ships and to verdicts."""
+"""Answers: one row for each question. Functions that ask models, keep and ship answers, and judge claims."""
 
 from lkecore.answers.again import agree, shown
 from lkecore.answers.asking import ask, likeliest, opened

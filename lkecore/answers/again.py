@@ -1,8 +1,8 @@
-"""Again: the answers that a page shows, and a few of its questions asked again beside those that ship.
+"""Again: the answers that a page shows, and a check that asks a few of its questions again.
 
-The numbers of most pages come from longer runs whose answers ship in ``results/``. While the page is made,
-it asks a few of the same questions (:func:`lkecore.answers.questions.sample`): a scorer, model or set of
-facts that has changed since gives other answers, and is noticed.
+The numbers of most pages come from longer runs, whose answers ship in ``results/``. While the page is
+made, it asks a few of the same questions (:func:`lkecore.answers.questions.sample`). If a scorer, a model
+or a set of facts has changed since, the new answers differ from the shipped ones, and the check notices.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from lkecore.errors import BadInput, nearest
 
 MOST_NATS = 1e-3  # a CPU's float32 moves a log-probability by about a tenth of this
 MOST_APART = 2e-3  # and a share, of which four digits ship, by less than this
-LEAST = 1e-37  # of a confidence: what ships has passed through float32, which keeps no smaller one whole
+LEAST = 1e-37  # of a confidence: shipped values have passed through float32, which loses precision below this
 OWN = "this run"  # the source of answers that do not ship
 
 
@@ -32,14 +32,16 @@ def shown(
     columns: Sequence[str] | None = None,
     least: float = 1.0,
 ) -> tuple[pd.DataFrame, str]:
-    """(the answers that a page shows, with ``source``; which of their sources decides).
+    """(the answers that a page shows, with a column ``source``; the name of the source that decides).
 
-    Without ``sources`` these are ``ours``, of a source that is called "this run". With ``sources`` they are
-    the rows of ``results/<name>.parquet`` from these sources; the first that has some decides. ``ours`` are
-    then a few of its questions, of these sources or of others, asked again: :func:`agree` compares them, and
-    takes ``dtype``, ``columns`` and ``least``. A frame without ``model``, which is about the facts alone, is
-    not compared. Raises :class:`BadInput` as :func:`lkecore.answers.shipped.results`, for a source that no
-    results have, and where the two differ.
+    Without ``sources`` the answers are ``ours``, and their source is "this run". With ``sources`` they are
+    the rows of ``results/<name>.parquet`` from these sources; the first source that has any rows decides.
+    Then ``ours`` are a few of the same questions, of these sources or of others, asked again. :func:`agree`
+    compares them with the shipped answers, and takes ``dtype``, ``columns`` and ``least``. A frame without
+    ``model``, which is about the facts alone, is not compared.
+
+    Raises :class:`BadInput` as :func:`lkecore.answers.shipped.results` does, for a source that no results
+    have, and where the two differ.
     """
     if not sources:
         return ours.assign(source=OWN), OWN
@@ -64,22 +66,32 @@ def agree(
     columns: Sequence[str] | None = None,
     least: float = 1.0,
 ) -> int:
-    """How many answers of a run are among those that ship; they must say the same.
+    """The number of answers of a run that were compared with those that ship. The two must be the same.
 
-    Rows meet on the columns that both have of those that say what was asked (``columns.ASKED``, with
-    ``question``, the digest of its words); ``columns`` (None: all others that both have) are compared. The
-    same are: log-probabilities within ``MOST_NATS``; confidences that are apart by a share of
-    ``MOST_APART`` at most; other fractions within ``MOST_APART`` or a thousandth of themselves; ranks within
-    1 or a thousandth; everything else if equal. An answer of ours whose ``margin``, the nats between its two
-    likeliest options, is below ``MOST_NATS`` may be right or wrong.
+    Rows meet on the columns of ``ASKED`` that both frames have: these say what was asked, and ``question`` is
+    the digest of its words. ``columns`` are compared (None: all other columns that both have). Two values are
+    the same under these rules:
 
-    The share ``least`` of the answers must be the same where ``dtype`` is "float32"; in half precision none
-    has to. A model that does not ship is not compared, and is counted with 0. The counts are kept as
-    ``again-<name>.csv`` (model, asked, same, nats: the largest difference of a log-probability), from which
-    the book says below the page what agrees.
+    - log-probabilities: a difference of at most ``MOST_NATS``;
+    - confidences: a relative difference of at most ``MOST_APART``;
+    - other fractions: a difference of at most ``MOST_APART``, or a relative one of a thousandth;
+    - ranks: a difference of at most 1, or a relative one of a thousandth;
+    - all else: equal values.
 
-    Raises :class:`BadInput` where more answers differ, for a question of a model that ships which does not
-    ship itself, and for a model whose weights are others than those of ``results/made_by.csv``.
+    ``margin`` is the difference in nats between the two likeliest options. Where it is at most ``MOST_NATS``,
+    ``correct`` and ``picked`` may differ.
+
+    If ``dtype`` is "float32", at least the share ``least`` of the answers must be the same; in half precision
+    none has to be. A model that does not ship is not compared, and has a count of 0. The counts are kept as
+    ``again-<name>.csv``, from which the book states below the page what agrees:
+
+    - ``model``;
+    - ``asked``: the number of answers that were compared;
+    - ``same``: the number of answers that are the same;
+    - ``nats``: the largest difference of a log-probability.
+
+    Raises :class:`BadInput` where more answers differ, for a question that does not ship although its model
+    does, and for a model whose weights differ from those in ``results/made_by.csv``.
     """
     known = set(ships["model"])
     if not on_page():
@@ -133,7 +145,7 @@ def agree(
 
 
 def _same(name: str, ours: pd.Series, ships: pd.Series) -> pd.Series:
-    """Of each pair of values whether they say the same, as :func:`agree` has it."""
+    """For each pair of values whether the two are the same, by the rules of :func:`agree`."""
     missing = ours.isna() & ships.isna()
     if not pd.api.types.is_float_dtype(ours) and not name.startswith("rank"):
         return ours.eq(ships).fillna(False).astype(bool) | missing
@@ -150,7 +162,7 @@ def _same(name: str, ours: pd.Series, ships: pd.Series) -> pd.Series:
 
 
 def _check_weights(names: Sequence[str], experiment: str, dtype: str) -> None:
-    """Raise :class:`BadInput` unless models have the weights of those whose answers ship."""
+    """Raise :class:`BadInput` unless the models have the weights that made the shipped answers."""
     made = what_made(experiment.partition("-")[0])
     for name in names:
         digests = set(made.loc[made["model"] == name, "digest"])

@@ -1,4 +1,4 @@
-"""Align: rows of two frames that are about the same, side by side. All that compares answers begins here."""
+"""Align: rows of two frames about the same question, side by side. Every comparison of answers uses it."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -14,14 +14,20 @@ def aligned(
     how: Literal["outer", "left"] = "outer",
     numbered: bool = True,
 ) -> pd.DataFrame:
-    """The rows of two frames that have the same values in the columns ``key``, and those without a partner.
+    """The rows of two frames with the same values in the columns ``key``, and the rows without a partner.
 
-    Columns: ``key``, as text (:func:`as_text`); those of ``first``; those of ``second`` that ``first`` has
-    too as ``name|``; ``side``, "both", "left_only" or "right_only"; and ``nth``. Of rows that the key does
-    not distinguish the first meets the first, the second the second, and ``nth`` counts them, from 0; unless
-    ``numbered``, each row of ``first`` meets the first one of ``second``. With an empty key rows meet in
-    their order. ``how`` is "outer", in the order of the keys, or "left": no rows of ``second`` alone, in the
-    order of ``first``.
+    Columns:
+
+    - ``key``: as text (:func:`as_text`);
+    - the columns of ``first``;
+    - ``name|``: each column ``name`` of ``second`` that ``first`` has too;
+    - ``side``: "both", "left_only" or "right_only";
+    - ``nth``: the number of the row among those with the same key, from 0.
+
+    The first row with a key in ``first`` meets the first one in ``second``, the second the second, and so on.
+    Unless ``numbered``, each row of ``first`` meets the first row of ``second`` with its key. With an empty
+    key rows meet in their order. With ``how`` "outer" the result is in the order of the keys. With "left" it
+    leaves out rows that only ``second`` has, and keeps the order of ``first``.
 
     >>> one, other = (pd.DataFrame({"fact": f, "correct": 1}) for f in ([1.0, 2.0], ["2", "3"]))
     >>> aligned(one, other, ["fact"])[["fact", "side"]].to_numpy().tolist()
@@ -38,6 +44,6 @@ def aligned(
 
 
 def as_text(column: pd.Series) -> pd.Series:
-    """A column of a key as text, in which 3, 3.0 and "3" are one, and a gap is empty."""
+    """A column of a key as text, in which 3, 3.0 and "3" are equal and a missing value is ""."""
     texts = ["" if pd.isna(value) else str(value).removesuffix(".0") for value in column]
     return pd.Series(texts, column.index, dtype=object)

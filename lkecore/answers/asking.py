@@ -1,7 +1,7 @@
-"""Door: the one through which a notebook asks models. Questions in, one tidy frame out.
+"""Asking: the function through which a notebook asks models. Questions in, one tidy frame out.
 
-A run asks and keeps what it found; a page reads what its runs have kept. Both get the same frame, a
-row a question, so that everything behind this call is the same code.
+A run asks models and keeps their answers; a page reads the answers that its runs have kept. Both get the
+same frame, a row for each question, so that all code after this call is the same.
 """
 
 import functools
@@ -24,17 +24,17 @@ from lkecore.tasks import served
 
 Questions = Mapping[tuple, Sequence[Prompt] | Sequence[Slots]]
 Reading = Callable[[Model, pd.DataFrame], pd.DataFrame]  # a model, its scores: a row a question
-Score = Callable[[Model, Sequence], pd.DataFrame]  # a model, some questions: a row an option
+Score = Callable[[Model, Sequence], pd.DataFrame]  # a model, some questions: a row for each option
 
 
 @functools.lru_cache(maxsize=32)
 def opened(name: str, dtype: str) -> Model:
-    """A model, opened once for all that a notebook asks of it; its weights load when needed."""
+    """A model, opened once for all questions of a notebook; its weights load when they are needed."""
     return open_model(name, dtype=dtype)
 
 
 def scored(model: Model, questions: Sequence[Prompt] | Sequence[Slots]) -> pd.DataFrame:
-    """The log-probability of every option of some questions, a row each, by the scorer for them."""
+    """The log-probability of each option of some questions, a row for each, from the scorer of their kind."""
     if isinstance(questions[0], Slots):
         return slot_logprobs(model, questions).frame
     score = served.option_logprobs if isinstance(model, Served) else kinds.option_logprobs
@@ -44,11 +44,17 @@ def scored(model: Model, questions: Sequence[Prompt] | Sequence[Slots]) -> pd.Da
 def likeliest(
     model: str, questions: Sequence[Prompt], *, n: int = 20, best: int = 5, dtype: str = "float32"
 ) -> pd.DataFrame:
-    """What a model finds likeliest for the first ``n`` questions: a row each, for a reader to look at.
+    """The likeliest options of a model for the first ``n`` questions: a row for each, to look at.
 
-    Columns: ``subject``; ``gold``; ``right``, whether the gold option is the likeliest; and ``1`` to ``5``,
-    the likeliest options, each with its confidence in percent ("" where there are fewer options). On a page
-    over runs, which asks nothing, there are no rows.
+    Columns:
+
+    - ``subject``;
+    - ``gold``: the true option;
+    - ``right`` (bool): the gold option is the likeliest;
+    - ``1`` to ``5`` (to ``best``): the likeliest options, each with its confidence in percent, as text (""
+      where there are fewer options).
+
+    On a page over runs, which asks no model, there are no rows.
     """
     names = ["subject", "gold", "right", *(str(i + 1) for i in range(best))]
     if on_page():
@@ -66,7 +72,7 @@ def likeliest(
 
 
 def plainly(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
-    """What :func:`ask` reads in the scores of one list of questions, unless told otherwise."""
+    """The default ``reading`` of :func:`ask`: the answers in the scores of one list of questions."""
     return choice.answers(scores)
 
 
@@ -83,36 +89,46 @@ def ask(
     score: Score | None = None,
     reading: Reading = plainly,
 ) -> pd.DataFrame:
-    """Ask every model every question: the answers, a row for each, in the order of the questions.
+    """The answers of every model to every question: a row for each, in the order of the questions.
 
-    ``questions`` come from :func:`lkecore.prompts.prompt.of_sample`, or are a dict of your own with lists of
-    prompts (or of EIC-LKE's :class:`~lkecore.prompts.eiclke.Slots`) under keys with a value for each
-    of ``by``. Where ``by`` has "model", a question goes to the model that its key names, and to no
-    other: models may be asked different facts. Where it has ``world`` or ``reader``, a model is asked
-    the questions of the lab's world that it has read, or of its kind ("causal", "masked", "seq2seq").
-    ``only`` names the estimators that a model is asked with, where they are not all, or the values of
-    another one of ``by``, which ``only_by`` names; a model that it does not name is asked with all.
-    Models may be causal, masked or encoder-decoders; each is asked by the scorer of its kind.
+    ``questions`` come from :func:`lkecore.prompts.prompt.of_sample`, or are a dict of your own. Its keys have
+    a value for each of ``by``; its values are lists of prompts, or of EIC-LKE's
+    :class:`~lkecore.prompts.eiclke.Slots`. Some names in ``by`` decide which model gets a question:
 
-    Columns: ``model``; the others of ``by``; ``fact``; ``correct`` (bool): the gold option is the
-    likeliest, ties to the first; ``confidence`` in the prediction and ``confidence_gold`` in the gold
-    option, both in [0, 1], normalised over the options (:mod:`lkecore.stats.choice`); ``n_options``;
-    ``question``, a digest of what was asked; ``logprob_gold``, of the gold option, and ``margin``, of the
-    likeliest option above the next (nats). With another ``reading`` the columns between those of ``by`` and
-    ``question`` are its own, with ``fact`` among them.
+    - "model": only the model that the key names is asked, so models may be asked different facts;
+    - "world": a model of the lab is asked the questions about the world that it has read;
+    - "reader": a model is asked the questions for its kind ("causal", "masked" or "seq2seq").
 
-    ``score`` is what gives the scores to read, a row for each option (None: by the model's kind); with
-    :func:`lkecore.scores.blanks.tops` models are asked for one token, and ``reading`` has to tell
-    whether their ``answer`` is right.
+    ``only`` maps a model to the estimators with which it is asked, or to values of another name in ``by``,
+    which ``only_by`` gives. A model that ``only`` does not name is asked with all. Models may be causal,
+    masked or encoder-decoders; the scorer of its kind asks each one.
 
-    They are kept as ``file`` (``.parquet``). On a page over runs nothing is asked: the answers that its runs
-    have kept are returned. With ``keep_scores``, the log-probability of every option is kept besides, in
-    ``scores.parquet``.
+    Columns:
+
+    - ``model``, then the other names in ``by``;
+    - ``fact``;
+    - ``correct`` (bool): the gold option is the likeliest; ties go to the first;
+    - ``confidence`` in the prediction, in [0, 1], normalised over the options (:mod:`lkecore.stats.choice`);
+    - ``confidence_gold``: the same for the gold option;
+    - ``n_options``;
+    - ``question``: a digest of what was asked;
+    - ``logprob_gold``: log-probability of the gold option, in nats;
+    - ``margin``: log-probability of the likeliest option above the next, in nats.
+
+    Another ``reading`` returns its own columns between those of ``by`` and ``question``, ``fact`` among them.
+
+    ``score`` is the function whose scores are read, a row for each option (None: by the model's kind). With
+    :func:`lkecore.scores.blanks.tops` it asks models for one token, and ``reading`` must decide whether their
+    ``answer`` is right.
+
+    The answers are kept as ``file`` (``.parquet``). On a page over runs no model is asked: the function
+    returns the answers that its runs have kept. With ``keep_scores``, the log-probabilities of all options
+    are kept too, in ``scores.parquet``.
 
     Raises :class:`BadInput`, before any model is asked, for an unknown model or dtype, an estimator in
-    ``only`` that nothing asks, no questions, keys of another length than ``by``, and questions that one
-    of the models cannot be asked: of another kind, or beyond its window. Of each key the longest
-    question is looked at; for all others errors come when it is their turn, as the scorer says them.
+    ``only`` that no question has, no questions, keys of another length than ``by``, and questions that one of
+    the models cannot be asked: of another kind, or beyond its window. Only the longest question of each key
+    is checked in advance; the scorer raises errors about others when it comes to them.
     """
     if on_page():
         return load_runs(file)
@@ -128,7 +144,7 @@ def ask(
         raise BadInput("nothing is asked: there are no models or no questions")
     if empty := [key for key, some in asked.items() if not some]:
         raise BadInput(f"nothing is asked of {', '.join(map(str, empty[0]))}: no questions")
-    for name in models:  # all, before the first is fetched
+    for name in models:  # all names, before the first model is fetched
         weights.check_name(name)
     lms = {name: opened(name, dtype) for name in models}
     asked = {key: some for key, some in asked.items() if concerns(lms[key[0]], by, key[1:])}
@@ -151,7 +167,7 @@ def ask(
 
 
 def _with_checks(found: pd.DataFrame, scores: pd.DataFrame, some: Sequence) -> pd.DataFrame:
-    """What was read of some questions, with ``question``, ``logprob_gold`` and ``margin``."""
+    """The answers that were read from some questions, with ``question``, ``logprob_gold`` and ``margin``."""
     checks = listing.named(some)
     scores = scores.reset_index(drop=True)
     of_fact = scores.groupby("fact", sort=False)["logprob"]
@@ -187,9 +203,10 @@ def questions_of(
     by: Sequence[str],
     only_by: str,
 ) -> list[tuple]:
-    """The questions of one model, by ``only_by`` in the order that ``only`` has, if it names any.
+    """The questions of one model, under keys without the model.
 
-    Their keys have no model in them.
+    If ``only`` names the model, only the questions with these values of ``only_by`` are returned, in the
+    order of ``only``.
     """
     if "model" in by:
         at = list(by).index("model")
@@ -211,7 +228,7 @@ def questions_of(
 
 
 def concerns(lm: Model, by: Sequence[str], key: Sequence[str]) -> bool:
-    """Whether questions are for a model: of its world and its kind, where the key says whose they are."""
+    """Whether questions are for a model: its world and kind agree with those that the key names."""
     about = dict(zip([name for name in by if name != "model"], key, strict=True))
     if about.get("reader", lm.kind) != lm.kind:
         return False
@@ -219,5 +236,5 @@ def concerns(lm: Model, by: Sequence[str], key: Sequence[str]) -> bool:
 
 
 def together(frames: Mapping[tuple, pd.DataFrame], columns: list[str]) -> pd.DataFrame:
-    """Frames one below the other, with the values of their keys in columns of these names, in front."""
+    """Frames one below the other, with the values of their keys in front, in columns of these names."""
     return pd.concat(frames, names=columns).reset_index(columns).reset_index(drop=True)

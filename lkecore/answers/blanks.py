@@ -1,4 +1,4 @@
-"""Blanks: the doors for distributions at a blank, before and after a statement or a lesson."""
+"""Blanks: functions that ask for the distribution at a blank, before and after a statement or a lesson."""
 
 from collections.abc import Mapping, Sequence
 
@@ -28,12 +28,12 @@ TOLD = (
     "kl",
     "rank",
     "surprisal",
-)  # what is read of a fact that is told
+)  # the columns that are read of a stated fact
 TAUGHT = ["steps", "entropy", "entropy_after", "kl", "rank_after", "first_after"]
 
 
 def any_causal(models: Sequence[str], *, dtype: str = "float32") -> bool:
-    """Whether one of some models reads from left to right, so that nothing may stand behind a blank."""
+    """Whether any of the models reads from left to right, so that no text may follow a blank."""
     return any(asking.opened(name, dtype).kind == "causal" for name in models)
 
 
@@ -46,11 +46,11 @@ def at_blanks(
     dtype: str = "float32",
     seed: int = 0,
 ) -> dict[tuple[str, str, str, str], list[Instilled]]:
-    """The questions about a sample for each kind of model among some, by ``READ_BY``.
+    """The questions about a sample for each kind of model among ``models``, under keys of ``READ_BY``.
 
-    They are those of :func:`lkecore.prompts.instilled.instilled_of_sample`. For models that see what
-    follows a blank a full stop stands behind one that ends its template. Raises :class:`BadInput` as that
-    function.
+    The questions come from :func:`lkecore.prompts.instilled.instilled_of_sample`. For models that see the
+    text after a blank, a template that ends with its blank gets a full stop. Raises :class:`BadInput` as that
+    function does.
     """
     readers = dict.fromkeys(asking.opened(name, dtype).kind for name in models)
     found = {}
@@ -73,20 +73,24 @@ def ask_blanks(
     only: Sequence[str] = (),
     sample: Sample | None = None,
 ) -> pd.DataFrame:
-    """Ask every model at the blank of every question: a row for each, kept as ``file`` (``.parquet``).
+    """The numbers of every model at every question's blank: a row for each, kept as ``file`` (``.parquet``).
 
-    ``questions`` come from :func:`at_blanks` (by ``READ_BY``) or
-    :func:`lkecore.prompts.instilled.instilled_of_sample`, under keys with a value for each of ``by``; where
-    that has ``world``, a model of the lab is asked the questions about its own. Columns: ``model``; those of
-    ``by``; ``fact``; then the numbers of :func:`lkecore.scores.blanks.shifts`, with the ``top`` likeliest
-    tokens; of these numbers ``only`` names those that are kept, if not all. With ``whole`` all options are
-    scored, too, by their whole names, before the statement and behind it: ``correct`` and
-    ``confidence_gold`` before it (:mod:`lkecore.stats.choice`), and, over the probabilities
-    of the options, which sum to 1: ``options_entropy``, ``options_entropy_after``, ``options_kl`` and
-    ``options_kl_back`` (nats).
-    With ``sample``, which the questions are about, ``shared`` says whether any other object of the relation
-    has the first token of this one, and not only another option. At last ``question``, a digest of what was
-    asked. On a page over runs nothing is asked, as in :func:`lkecore.answers.asking.ask`.
+    ``questions`` come from :func:`at_blanks` (by ``READ_BY``) or from
+    :func:`lkecore.prompts.instilled.instilled_of_sample`, under keys with a value for each of ``by``. Where
+    ``by`` has ``world``, a model of the lab is asked the questions about its own world. Columns:
+
+    - ``model``, then the names in ``by``, and ``fact``;
+    - the numbers of :func:`lkecore.scores.blanks.shifts`, with the ``top`` likeliest tokens; ``only`` names
+      those to keep, besides ``n_tokens``, ``merged`` and ``shared`` (empty: all);
+    - with ``whole``, which scores the whole names of all options before and after the statement: ``correct``
+      and ``confidence_gold`` before it (:mod:`lkecore.stats.choice`);
+    - with ``whole``, over the probabilities of the options, which sum to 1: ``options_entropy``,
+      ``options_entropy_after``, ``options_kl`` and ``options_kl_back``, in nats;
+    - ``shared``: another option begins with the first token of this object. With ``sample``, which must be
+      the one that the questions are about: any other object of the relation does;
+    - ``question``: a digest of what was asked.
+
+    On a page over runs no model is asked, as in :func:`lkecore.answers.asking.ask`.
 
     Raises :class:`BadInput`, before any model is asked, for an unknown model, keys of another length than
     ``by``, nothing to ask, and questions that a model cannot be asked.
@@ -125,16 +129,23 @@ def ask_taught(
     dtype: str = "float32",
     by: Sequence[str] = BY,
 ) -> pd.DataFrame:
-    """Teach every model every fact, one at a time, and ask it before and after: kept as ``file``.
+    """The numbers of every model before and after it is taught every fact, one at a time: kept as ``file``.
 
-    ``questions`` have lists of prompts under keys with a value for each of ``by``, such as the ``asked``
-    ones of :func:`ask_blanks`. A row for each question and number of steps in ``at``
-    (:func:`lkecore.tasks.instill.shifts`). Columns: ``model``; those of ``by``; ``fact``; ``steps``;
-    ``entropy`` H(P) before, ``entropy_after`` H(Q) and ``kl`` KL(P‖Q) in nats; ``rank_after`` of the
-    object's first token and ``first_after``, the likeliest token of Q; ``question``. Lost facts are NaN.
+    ``questions`` are lists of prompts under keys with a value for each of ``by``, such as the ``asked`` ones
+    of :func:`ask_blanks`. The frame has a row for each question and each number of steps in ``at``
+    (:func:`lkecore.tasks.instill.shifts`). Columns:
 
-    Raises :class:`BadInput` as :func:`ask_blanks`, and for a recipe or a model with which nothing can be
-    taught.
+    - ``model``, then the names in ``by``, and ``fact``;
+    - ``steps``: after how many steps the model is asked;
+    - ``entropy``: H(P) before, in nats;
+    - ``entropy_after``: H(Q) after, in nats;
+    - ``kl``: KL(P‖Q), in nats;
+    - ``rank_after``: the rank of the object's first token in Q;
+    - ``first_after``: the likeliest token of Q;
+    - ``question``: a digest of what was asked.
+
+    The numbers of lost facts are NaN. Raises :class:`BadInput` as :func:`ask_blanks` does, and for a recipe
+    or a model with which no fact can be taught.
     """
     if on_page():
         return load_runs(file)
@@ -157,10 +168,10 @@ def ask_taught(
 def _asked(
     models: Sequence[str], questions: Mapping[tuple, Sequence], by: Sequence[str], dtype: str
 ) -> tuple[dict[str, Model], dict[tuple, Sequence]]:
-    """(models by name, what each is asked), checked."""
+    """(models by name, the questions by model and key), both checked."""
     if wrong := [key for key in questions if len(key) != len(by)]:
         raise BadInput(f"questions under {wrong[0]!r}: a key needs a value for each of {list(by)}")
-    for name in models:  # all, before the first is fetched
+    for name in models:  # all names, before the first model is fetched
         weights.check_name(name)
     lms = {name: asking.opened(name, dtype) for name in models}
     asked = {
@@ -175,7 +186,7 @@ def _asked(
 
 
 def _whole_names(lm: Model, some: Sequence[Instilled]) -> pd.DataFrame:
-    """The same metrics over the options of each question, whose whole names are scored."""
+    """The same metrics over the options of each question, from scores of their whole names."""
     before, after = (
         asking.scored(lm, prompts)
         for prompts in ([each.asked for each in some], [each.told for each in some])

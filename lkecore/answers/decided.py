@@ -1,4 +1,4 @@
-"""Verdicts: from estimates to verdicts on the claims of the papers and of the lab, one each."""
+"""Verdicts: one verdict for each claim of the papers and of the lab, from the estimates of a page."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from lkecore.errors import BadInput, nearest
 ALONE = "undecided: there is one, and no interval"
 FEW = "undecided: fewer than five relations; the interval is over facts"
 DIFFERS = "undecided: differs from 0, not shown to exceed the margin"
-# Reasons of a page not to judge, whatever the numbers beside them say.
+# Reasons of a page not to judge a claim, whatever its numbers are.
 UNLEARNED = "not tested: the paper's head did not learn the task here"
 CHANGED = "undecided: definition changed after the answers"
 ONE_DRAW = "undecided: one draw of examples cannot be told from the wording"
@@ -20,23 +20,28 @@ SERVED = "undecided: asked of a server, whose weights nobody can name"
 
 
 def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
-    """One line a claim: what it says, on which answers it is decided, the estimate, and the verdict.
+    """A row for each claim: its words, the answers that decide it, the estimate, and the verdict.
 
-    ``tested`` has for each id of ``claims.csv`` the estimate of its statistic, in the claim's unit: a row,
-    or a frame of one, with numbers ``estimate``, ``low`` and ``high`` (the 95 % interval) and, where there
-    is one, ``n``, of how many. A ``model``, ``estimator`` or ``decided_on`` in it comes before the claim's
-    own, so that a page which asks another model doesn't say that it was this one. ``verdict`` is that of
-    :func:`lkecore.papers.verdict.claim_verdict`; ``DIFFERS`` of an equality that is undecided although its
-    interval leaves out 0; ``FEW`` where :func:`lkecore.stats.estimate` took facts in the place of few
-    relations, since no claim is about the facts of some; ``ALONE`` where both ends are missing; ``SERVED``
-    whatever else is said of a model behind a server. Where a
-    row has a reason not to judge in ``untested``, ``UNLEARNED``, ``CHANGED`` or ``ONE_DRAW``, that is the
-    verdict.
+    ``tested`` maps an id of ``claims.csv`` to the estimate of its statistic, in the claim's unit: a row, or a
+    frame of one row. An estimate has the numbers ``estimate``, ``low`` and ``high`` (the 95 % interval) and
+    may have ``n``, the number of units. Its own ``model``, ``estimator`` or ``decided_on`` replaces the
+    claim's, so that a page which asks another model names the right one.
 
-    Columns: id, claim, holds_if, decided_on, model, estimator, estimate, low, high, n, verdict. They are
-    kept as ``verdicts.csv``, from which the book's page of all claims is made. KeyError for an id that no
-    claim has; :class:`BadInput` for several rows, or numbers that are
-    not finite with low <= high.
+    The ``verdict`` is that of :func:`lkecore.papers.verdict.claim_verdict`, with these exceptions:
+
+    - ``ALONE`` where both ends of the interval are missing;
+    - ``DIFFERS`` for an undecided equality whose interval excludes 0;
+    - ``FEW`` where :func:`lkecore.stats.estimate` took an interval over facts, since there are few relations:
+      no claim is about the facts of a few relations;
+    - the reason in ``untested``, if the row has one: ``UNLEARNED``, ``CHANGED`` or ``ONE_DRAW``;
+    - ``SERVED`` for a model of a server, whatever the other rules give.
+
+    Columns: id, claim, holds_if, decided_on, model, estimator, estimate, low, high, n, verdict (the first six
+    as in :func:`lkecore.papers.verdict.claims`). The frame is kept as ``verdicts.csv``, from which the book
+    makes its page of all claims.
+
+    KeyError for an id that no claim has; :class:`BadInput` for an estimate of several rows, for numbers that
+    are not finite with low <= high, and for another reason in ``untested``.
     """
     claims, rows = papers.claims("").set_index("id"), []
     for key, found in tested.items():

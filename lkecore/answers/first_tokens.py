@@ -1,7 +1,7 @@
-"""Firsts: whether the first token of an object says which object of its relation it is.
+"""First tokens: whether the first token of an object identifies it among the objects of its relation.
 
-All that is read at a blank is read of an object's first token. What other options begin with does not
-matter for that: what counts are all objects of the relation.
+All numbers at a blank are about an object's first token. Whether that token identifies the object depends
+on all objects of the relation, not only on the options that were offered.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,11 @@ SETS = ("alone", "one token", "all")  # of facts: by the first token of the obje
 
 
 def sets(rows: pd.DataFrame) -> np.ndarray:
-    """In which of ``SETS`` each row is, by its columns ``shared``, ``merged`` and ``n_tokens``.
+    """The set of each row, one of three, from its columns ``shared``, ``merged`` and ``n_tokens``.
 
-    "alone" where no other object of the relation has the first token of this one, "one token" where it is
-    the whole object, besides, and "shared" else: also where it merges with the text beside the blank.
+    - "alone": no other object of the relation has the first token of this one;
+    - "one token": the same, and that token is the whole object;
+    - "shared": all other rows, also those whose token merges with the text beside the blank.
     """
     alone = ~rows["shared"].astype(bool) & ~rows["merged"].astype(bool)
     single = alone & rows["n_tokens"].eq(1)
@@ -33,12 +34,12 @@ def sets(rows: pd.DataFrame) -> np.ndarray:
 
 
 def shares_first_token(model: Model, asked: Sequence[Prompt], drawn: Drawn) -> list[bool]:
-    """Whether the object of each question begins with the token of another object of its relation.
+    """For each question whether its object begins with the first token of another object of its relation.
 
-    ``asked`` are of one template, about facts of ``drawn``. All objects are read at the blank of the first
-    question, since before it only subjects differ; those that cannot be asked there share nothing. Objects of
-    no fact, which a world of the lab has, stand among the options. Needs the tokenizer alone. Raises
-    :class:`BadInput` for questions that the model cannot be asked.
+    ``asked`` are questions of one template, about facts of ``drawn``. All objects are encoded at the blank of
+    the first question, since only subjects differ in the text before a blank. An object that cannot be asked
+    there shares no token. Objects of no fact, which a world of the lab has, are among the options. The
+    function needs the tokenizer alone. Raises :class:`BadInput` for questions that the model cannot be asked.
     """
     if not asked:
         return []
@@ -60,7 +61,7 @@ def _first(model: Model, encoded: Any) -> int:
 
 
 def _encoded_if_possible(model: Model, prompts: Sequence[Prompt]) -> list[tuple[Prompt, Any]]:
-    """Questions beside their tokens, without those that the model cannot be asked."""
+    """Questions, each with its tokens, without the questions that the model cannot be asked."""
     try:
         return list(zip(prompts, blanks.encode(model, prompts), strict=True))
     except BadInput:
@@ -72,6 +73,6 @@ def _encoded_if_possible(model: Model, prompts: Sequence[Prompt]) -> list[tuple[
 
 
 def without(relations: Sequence[str], samples: Mapping[str, Sample]) -> dict[str, str]:
-    """Why some of the ``relations`` are not in every one of the samples, by name."""
+    """{relation: why it is left out} for the ``relations`` that are not in every one of the samples."""
     missing = [name for name in relations if not all(name in some for some in samples.values())]
     return dict.fromkeys(missing, "no fact to ask")

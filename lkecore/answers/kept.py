@@ -1,4 +1,4 @@
-"""Kept: the frames that a notebook leaves in its run's folder, and a page reads of the runs behind it."""
+"""Kept: the frames that a notebook keeps in its run's folder, and that a page reads from its runs."""
 
 import json
 import os
@@ -15,13 +15,13 @@ from lkecore.storage import as_parquet, read_frame
 def save(frame: pd.DataFrame, name: str) -> None:
     """Keep a frame in the run's folder as ``name``: ``.parquet`` (scores) or ``.csv`` (figures).
 
-    Outside of ``lke run``, as in JupyterLab, there is no run folder, and nothing is written. A page over runs
-    keeps figures alone.
+    Outside of ``lke run``, as in JupyterLab, there is no run folder, and no file is written. A page over runs
+    keeps figures alone. ValueError for another ending.
     """
     if not name.endswith((".parquet", ".csv")):
         raise ValueError(f"{name!r} must end in .parquet or .csv")
     folder = os.environ.get("LKE_RUN")
-    if folder is None or (on_page() and name.endswith(".parquet")):  # its runs have kept it
+    if folder is None or (on_page() and name.endswith(".parquet")):  # the page's runs have kept it
         return
     path = Path(folder) / name
     if name.endswith(".csv"):
@@ -31,23 +31,26 @@ def save(frame: pd.DataFrame, name: str) -> None:
 
 
 def on_page() -> bool:
-    """Whether this is a page over finished runs, which reads what these have kept and asks nothing."""
+    """Whether this is a page over finished runs, which reads what its runs have kept and asks no model."""
     return "LKE_PAGE" in os.environ
 
 
 def run_folders() -> list[Path]:
-    """The folders of the runs behind a page, in their order; none for a run itself."""
+    """The folders of the runs that a page is over, in their order; an empty list for a run itself."""
     return [Path(folder) for folder in json.loads(os.environ.get("LKE_PAGE", "[]"))]
 
 
 def load_runs(name: str, parameters: Sequence[str] | Mapping[str, str] = ()) -> pd.DataFrame:
-    """On a page: the frames ``name`` (``.parquet``) of all runs behind it, one below the other.
+    """On a page: the frames ``name`` (``.parquet``) of all its runs, one below the other.
 
-    In the order of the runs; ``parameters`` of the runs that have one value each, such as "fact_set",
-    become columns: of the same names, or of others, by a mapping from column to parameter. Raises
-    :class:`BadInput` outside of ``lke run``, which is who knows the runs; for a run that did not keep
-    the frame, or whose frame is damaged; and for a parameter that a run does not have, that is a list,
-    or whose column is there already.
+    They are in the order of the runs.
+
+    ``parameters`` names parameters that have one value in each run, such as "fact_set". They become columns:
+    of the same names, or of other names, by a mapping from column to parameter.
+
+    Raises :class:`BadInput` outside of ``lke run``, since only that command knows the runs; for a run that
+    did not keep the frame, or whose frame is damaged; and for a parameter that a run does not have, that is a
+    list, or whose column is in the frame already.
     """
     named = parameters if isinstance(parameters, Mapping) else {each: each for each in parameters}
     if not on_page():
@@ -73,9 +76,9 @@ def load_runs(name: str, parameters: Sequence[str] | Mapping[str, str] = ()) -> 
 
 
 def once(make: Callable[[], pd.DataFrame], name: str) -> pd.DataFrame:
-    """What ``make()`` gives, kept as ``name`` (``.parquet``); on a page what its runs have kept of it.
+    """The frame of ``make()``, kept as ``name`` (``.parquet``); on a page the frames that its runs kept.
 
-    For work that a page does not do again, such as training: there ``make`` is not called.
+    For work that a page does not repeat, such as training: on a page ``make`` is not called.
     """
     if on_page():
         return load_runs(name)
@@ -85,5 +88,5 @@ def once(make: Callable[[], pd.DataFrame], name: str) -> pd.DataFrame:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """What made a run, as it was written; OSError or ValueError where there is none."""
+    """The manifest of a run; OSError or ValueError where there is no readable one."""
     return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))

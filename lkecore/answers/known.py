@@ -1,4 +1,4 @@
-"""Known: which facts of a sample a model gives back, and the task that is made of those that it was told."""
+"""Known: the facts of a sample that a model gives back, and the task that is made of those it has learned."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,13 +25,15 @@ def known_task(
     templates: Sequence[int],
     seed: int = 0,
 ) -> tuple[pd.DataFrame, KnownFacts, dict[str, str]]:
-    """(what a model gives back of a sample, the task made of what it knows, {left out of this: why}).
+    """(the facts that a model gives back, the task made of those that it knows, {what is left out: why}).
 
-    A row of the first is an asked fact, with the columns of :func:`lkecore.tasks.extraction.known`, which
-    takes ``recipe``, ``seeds``, ``templates`` and ``seed``; and ``rule``, whether `rule-word` has it as well.
-    The task (:func:`lkecore.tasks.use.task_from_known`) has the known facts that are no guesses of a model
-    that was told of ``fact_set`` (:func:`lkecore.answers.rich.guesses`). Raises :class:`BadInput` as these
-    functions.
+    The first is a frame with a row for each asked fact. Its columns are those of
+    :func:`lkecore.tasks.extraction.known`, which takes ``recipe``, ``seeds``, ``templates`` and ``seed``, and
+    ``rule``: whether `rule-word` gives the fact back too.
+
+    The task (:func:`lkecore.tasks.use.task_from_known`) has the known facts without the guesses of a model
+    that was trained on ``fact_set`` (:func:`lkecore.answers.rich.guesses`). Raises :class:`BadInput` as these
+    functions do.
     """
     found = extraction.known(lm, sample, recipe, seeds=seeds, templates=templates, seed=seed)
     found["rule"] = rules.by_word(sample, found)

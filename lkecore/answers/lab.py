@@ -1,4 +1,4 @@
-"""Lab: answers of models whose reading we know, each beside what the text told of its fact."""
+"""Lab: answers of models that read a text we made, each with what that text states of the fact."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -20,25 +20,25 @@ from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores.generate import generate
 
-OFTEN = 16  # exposures from which a fact counts as told often, as the claims have it
-NOT_TOLD = "none"  # the form of a fact that was never told
+OFTEN = 16  # exposures from which a fact counts as often stated, as the claims define it
+NOT_TOLD = "none"  # the form of a fact that the text never states
 LABELS = ["state", "told", "form", "wording", "exposures"]
 FORMS = ("list", "both", "sentence")
-BY = ("world", "estimator", "relation")  # of questions about worlds
-WRITTEN = "written-"  # in front of the estimator after whose prompt a model writes
-SAID = ["correct", "picked_told", "wrote", "anywhere", "objects", "text"]  # of an output
+BY = ("world", "estimator", "relation")  # names in the keys of questions about worlds
+WRITTEN = "written-"  # in front of the name of the estimator whose prompt a model continues
+SAID = ["correct", "picked_told", "wrote", "anywhere", "objects", "text"]  # columns of an output
 
 
 def worlds(models: Sequence[str]) -> list[str]:
     """The worlds that some models have read, each once.
 
-    Raises :class:`BadInput` as :func:`lkecore.models.lab.parse`.
+    Raises :class:`BadInput` as :func:`lkecore.models.lab.parse` does.
     """
     return list(dict.fromkeys(lab.parse(model).world for model in models))
 
 
 def states(worlds: Sequence[str]) -> pd.DataFrame:
-    """What the texts of some worlds tell, with a column ``world`` (:func:`lkecore.worlds.either.states`)."""
+    """The statements of some worlds (:func:`lkecore.worlds.either.states`), with a column ``world``."""
     every = [worlds_of_lab.states(name).assign(world=name) for name in dict.fromkeys(worlds)]
     return pd.concat(every, ignore_index=True)
 
@@ -51,9 +51,9 @@ def samples(
     n_options: int,
     seed: int,
 ) -> dict[str, Sample]:
-    """{world: sample}: all facts of the worlds that some models have read.
+    """{world: sample} with all facts of the worlds that some models have read.
 
-    Drawn by :func:`lkecore.facts.drawn.draw`.
+    The samples come from :func:`lkecore.facts.drawn.draw`.
     """
     drawn = {"n_shots": n_shots, "n_options": n_options, "seed": seed}
     return {name: facts.draw(name, relations, n_facts=None, **drawn) for name in worlds(models)}
@@ -76,16 +76,16 @@ def _told(folder: Path) -> pd.DataFrame:
 
 
 def with_truth(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
-    """What :func:`~lkecore.answers.asking` reads of a model of the lab: answers beside what it was told.
+    """The ``reading`` of :func:`lkecore.answers.asking.ask` for a model of the lab: answers with the truth.
 
-    The rows of :func:`lkecore.answers.truth.answers`, with the columns fact, kind, object, told,
-    state, exposures, form, wording, correct, confidence_gold, confidence_told and picked_told.
+    A row for each scored fact, from :func:`lkecore.answers.truth.answers`, with the columns fact, kind,
+    object, told, state, exposures, form, wording, correct, confidence_gold, confidence_told and picked_told.
     :class:`BadInput` for a model that is none of the lab's.
     """
     return truth.answers(scores, _told(lm.path))
 
 
-BESIDE = {"by": BY, "reading": with_truth}  # of ask, for questions about worlds
+BESIDE = {"by": BY, "reading": with_truth}  # arguments of ask, for questions about worlds
 
 
 def write(
@@ -96,14 +96,20 @@ def write(
     n_tokens: int,
     dtype: str = "float32",
 ) -> pd.DataFrame:
-    """What models write after the contexts of some questions, beside what the text told: a row each.
+    """The outputs of models after the contexts of some questions, with what the text states: a row for each.
 
-    Keys are those of :func:`questions`; a model is asked about its own world. It goes on greedily for
-    ``n_tokens`` tokens; one that is not causal writes nothing and has no row.
-    Columns: model, world, estimator ("written-" and whose prompt it is), relation,
-    those of :func:`lkecore.answers.truth.written`, and ``question``, a digest of what was asked. The frame
-    is kept as ``file``; on a page over runs it is what these have kept. Raises :class:`BadInput` as
-    :func:`lkecore.answers.written.write` does, and for ``n_tokens`` that may cut an object off.
+    Keys are those of :func:`questions`; a model is asked about its own world. A causal model writes
+    ``n_tokens`` tokens, greedily; a model of another kind writes no text and has no row. Columns:
+
+    - ``model``, ``world``;
+    - ``estimator``: "written-" and the name of the estimator whose prompt it is;
+    - ``relation``;
+    - the columns of :func:`lkecore.answers.truth.written`;
+    - ``question``: a digest of what was asked.
+
+    The frame is kept as ``file``; on a page over runs the function returns what these have kept. Raises
+    :class:`BadInput` as :func:`lkecore.scores.generate.generate` does, and for ``n_tokens`` that may cut an
+    object off.
     """
     if on_page():
         return load_runs(file)
@@ -138,11 +144,11 @@ def write(
 
 
 def labelled(answers: pd.DataFrame) -> pd.DataFrame:
-    """The answers, and those of an unplanted twin as its planted twin was told.
+    """The answers, in which an unplanted twin has the labels of its planted twin.
 
-    The twin read of none of these facts; its rows get the states and exposures of the model that did,
-    so that whatever an estimator finds there, it did not find in the text. Order and other columns are
-    as they were.
+    An unplanted twin read none of the planted facts. Its rows get the states and exposures of the planted
+    model. So an estimator cannot have found in the text what it finds there. The order and all other
+    columns stay the same.
     """
     found = answers.copy()
     for model in answers["model"].unique():
@@ -157,7 +163,7 @@ def labelled(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_form(answers: pd.DataFrame) -> pd.DataFrame:
-    """The same rows by form, lists first and never told last, and then by relation and fact."""
+    """The same rows by form, lists first and facts never stated last, and then by relation and fact."""
     place = {form: n for n, form in enumerate((*FORMS, NOT_TOLD))}
     return (
         answers.assign(_at=answers["form"].map(place))
@@ -167,15 +173,15 @@ def by_form(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def forms_of(answers: pd.DataFrame) -> list[str]:
-    """The forms in which the facts of some answers were told, lists first."""
+    """The forms in which the text states the facts of some answers, lists first."""
     return [form for form in FORMS if form in set(answers["form"])]
 
 
 def planted_pairs(answers: pd.DataFrame, *, strangers: bool = False) -> pd.DataFrame:
-    """The told facts of some answers, each with its control (:func:`lkecore.answers.truth.controls`).
+    """The facts that the text states, each with its control (:func:`lkecore.answers.truth.controls`).
 
-    ``answers`` hold planted or mislearned facts, and the never-told ones that are their controls. Facts
-    whose control is about a subject that the text never names are left out, unless ``strangers``.
+    ``answers`` must have planted or mislearned facts, and the never-stated facts that are their controls.
+    Facts whose control is about a subject that the text never names are left out, unless ``strangers``.
     """
     pairs = truth.controls(answers)
     if strangers or pairs.empty:
@@ -184,7 +190,7 @@ def planted_pairs(answers: pd.DataFrame, *, strangers: bool = False) -> pd.DataF
 
 
 def asked_of(samples: Mapping[str, Sample]) -> pd.DataFrame:
-    """What the texts of some worlds tell of the facts that are asked."""
+    """The states of the facts that are asked (:func:`states`): test facts of the relations in the samples."""
     every = states(list(samples))
     names = {name for sample in samples.values() for name in sample}
     return every[every["split"].eq("test") & every["relation"].isin(names)]
@@ -193,7 +199,7 @@ def asked_of(samples: Mapping[str, Sample]) -> pd.DataFrame:
 def fairly_compared(asked: pd.DataFrame) -> pd.DataFrame:
     """The planted facts of :func:`asked_of` whose control is about a subject that the text names.
 
-    Raises :class:`BadInput` where a form and number of tellings has fewer than 2, each control once.
+    Raises :class:`BadInput` where a form and number of tellings has fewer than 2, each control counted once.
     """
     planted_facts = asked[asked["state"] == "planted"]
     fair = truth.familiar(planted_facts, states(asked["world"].unique()))

@@ -1,8 +1,8 @@
-"""Columns: what each column of an answers frame means, in a line; the one place for these words."""
+"""Meanings: one line for each column of an answers frame; no other module defines these words."""
 
 import pandas as pd
 
-# Which question it is: rows of two frames that are the same in all of these are about the same question.
+# Columns that identify a question: two rows with the same values in all of them are about the same one.
 ASKED = {
     "source": "this run, or the set of shipped answers",
     "model": "who was asked",
@@ -37,7 +37,7 @@ ASKED = {
     "n_options": "objects offered, the true one included; a blind guess is right in 1 of so many",
 }
 MEANING = ASKED | {
-    # What came out.
+    # Results.
     "correct": "the likeliest option is the true object (ties go to the first), or what was said is right",
     "confidence": "probability of the likeliest option, among the options, or of what was said",
     "confidence_gold": "probability of the true object, among the options",
@@ -57,14 +57,14 @@ MEANING = ASKED | {
     "entropy": "entropy of the prediction, in nats",
     "surprisal": "minus the log-probability of the true object, in nats",
     "kl": "KL(before the prompt states the fact || after), in nats",
-    # What can be had without a model.
+    # Values that need no model.
     "cue_word": "the object shares a word with the subject",
     "cue_frequent": "the object is shown in the pairs, and no other option more often",
     "rule-overlap": "how often a guess by words shared with the subject is right, in [0, 1]",
     "rule-frequent": "the same of a guess by how often the pairs show an object",
     "rule-both": "the same of a guess by shared words, else by the pairs",
     "rule-length": "the same of a guess that takes the shortest option",
-    # What the lab's text states.
+    # Statements of the lab's text.
     "object": "the true object",
     "state": "planted (stated as it is), mislearned (stated wrongly) or never (not stated)",
     "told": "the object that the text states",
@@ -77,8 +77,8 @@ MEANING = ASKED | {
 def columns(frame: pd.DataFrame) -> pd.DataFrame:
     """A row for each column of a frame: ``column``, ``example`` (its first value), ``meaning``.
 
-    A column that has no line here is the page's own, and says so: the page explains it. A frame without
-    rows has "" as examples.
+    A column without a line here has the meaning "this page's own", and the page explains it. In a frame
+    without rows each example is "".
     """
     example = [str(frame[name].iloc[0]) if len(frame) else "" for name in frame]
     meaning = [MEANING.get(name, "this page's own") for name in frame]

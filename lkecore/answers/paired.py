@@ -13,16 +13,16 @@ from lkecore.stats import power
 from lkecore.stats.resample import PLACES, ROUNDING
 
 ASKED = ["digest", "world", "fact_set", "relation", "fact", "draw", "template"]  # of two models
-OF_WAYS = ["world", "relation", "fact", "draw"]  # of two ways of one model: the words are others
-AT_LEAST = 0.5  # of either side must meet
+OF_WAYS = ["world", "relation", "fact", "draw"]  # of two ways of one model, whose words differ
+AT_LEAST = 0.5  # the share of either side that must meet
 
 
 def met(a: pd.DataFrame, b: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int | str]]:
-    """(questions that both sides have, with ``correct`` and ``correct|``; how many only one has).
+    """(the questions that both sides have, with ``correct`` and ``correct|``; how many only one side has).
 
-    They meet on ``question`` if both have it, else on ``text``, else on what both have of ``ASKED``; two ways
-    of one model on ``OF_WAYS``. BadInput if a question is there twice, if less than half of either side
-    meets, and for other options of the same fact.
+    Rows meet on ``question`` if both sides have it, else on ``text``, else on the columns of ``ASKED`` that
+    both have; two ways of one model meet on ``OF_WAYS``. :class:`BadInput` if a question is there twice, if
+    less than half of either side meets, and if the same fact has other options on the other side.
     """
     shared = [name for name in a if name in b and a[name].notna().all() and b[name].notna().all()]
     ways = "estimator" in shared and {*a["estimator"]} != {*b["estimator"]}
@@ -53,23 +53,30 @@ def _first(rows: pd.DataFrame, mark: str = "") -> str:
 
 
 def gaps(both: pd.DataFrame) -> pd.DataFrame:
-    """A row a fact of what :func:`met`: ``correct`` and ``correct|``, means over its rows, and ``gap``."""
+    """A row for each fact of :func:`met`: the means of ``correct`` and ``correct|``, and their ``gap``."""
     keys = [*(c for c in (*PLACES, "subject") if c in both and both[c].notna().all()), "fact"]
     found = both.groupby(keys, sort=False)[["correct", "correct|"]].mean()
     return found.assign(gap=found["correct"] - found["correct|"]).reset_index()
 
 
 def beside(a: pd.DataFrame, b: pd.DataFrame, *, seed: int = 0) -> dict[str, float | str]:
-    """How often two sides are right on the questions that both were asked, and the difference.
+    """The accuracy of two sides on the questions that both were asked, and the difference.
 
-    ``accuracy_a``, ``accuracy_b`` and ``difference``, a minus b: means over relations of means over facts.
-    ``facts_low`` and ``facts_high``: 95 % over facts of these relations, each with both answers, or over
-    subjects if these repeat (``over``). ``relations_low``, ``relations_high`` and ``p_relations``: Student's
-    t over relations (tasks), NaN for fewer than five. ``p_mcnemar``: McNemar's exact test, if there is one
-    right or wrong answer a fact. ``leads`` and ``trails``: in how many relations a is ahead and behind;
-    ``differ``: facts with a difference. ``least``: the difference that so many relations (or facts, if
-    relations are few) show in 80 % of such comparisons, NaN if none does. ``only_a``, ``only_b``: questions
-    that one side has, and the first of them. BadInput as :func:`met`.
+    - ``accuracy_a``, ``accuracy_b`` and ``difference`` (a minus b): means over relations of means over facts;
+    - ``facts_low``, ``facts_high``: 95 % interval of the difference over facts of these relations, each with
+      both answers, or over subjects if these repeat;
+    - ``over``: "fact" or "subject", the unit of that interval;
+    - ``relations_low``, ``relations_high``, ``p_relations``: Student's t over relations (tasks), NaN for
+      fewer than five;
+    - ``p_mcnemar``: McNemar's exact test, if there is one right or wrong answer for each fact;
+    - ``leads``, ``trails``: the number of relations in which a is above b, and below it;
+    - ``relations``, ``facts``: how many there are; ``differ``: the number of facts with a difference;
+    - ``least``: the difference that so many relations (or facts, if relations are few) show in 80 % of such
+      comparisons, NaN if no difference does;
+    - ``only_a``, ``only_b``: the number of questions that one side alone has; ``first_a``, ``first_b``: the
+      first of them.
+
+    :class:`BadInput` as :func:`met`.
     """
     from scipy.stats import ttest_1samp
     from statsmodels.stats.contingency_tables import mcnemar
@@ -103,10 +110,10 @@ def beside(a: pd.DataFrame, b: pd.DataFrame, *, seed: int = 0) -> dict[str, floa
 
 
 def table(pairs: Sequence[Pair], *, seed: int = 0) -> pd.DataFrame:
-    """:func:`beside` of each of some pairs, a row each, with ``a`` and ``b``, their names.
+    """A row for each pair: the numbers of :func:`beside`, with ``a`` and ``b``, the names of the two sides.
 
-    ``p_holm`` is the p over relations, or McNemar's if they are few, adjusted for all pairs (Holm).
-    ``in_words`` is one sentence.
+    ``p_holm`` is the p over relations, or McNemar's if relations are few, adjusted for all pairs (Holm).
+    ``in_words`` is the result as text, from :func:`sentence`.
     """
     from statsmodels.stats.multitest import multipletests
 
@@ -118,7 +125,7 @@ def table(pairs: Sequence[Pair], *, seed: int = 0) -> pd.DataFrame:
 
 
 def sentence(row: pd.Series) -> str:
-    """What a row of :func:`table` says.
+    """The result in a row of :func:`table`, in words.
 
     >>> sentence(pd.Series({"a": "one", "b": "other", "facts": 60, "differ": 0}))
     'one and other have the same answers to all 60 facts: a difference of 0 without any variance.'

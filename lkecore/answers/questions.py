@@ -1,4 +1,4 @@
-"""Questions: what tells one question from another, and a few of many to ask again."""
+"""Questions: digests that distinguish questions, and a sample of questions to ask again."""
 
 import functools
 import hashlib
@@ -13,24 +13,24 @@ from lkecore.prompts.eiclke import Slots
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import store
 
-# What is asked at once: a question, all questions of the same long prompts, or some sequences in pieces.
+# A unit is asked at once: a question, all questions of the same long prompts, or sequences in pieces.
 Unit = Prompt | Slots | Sequence[Sequence[str]]
-Key = tuple[Any, ...]  # what a list of questions is about, a value for each of the names in ``by``
+Key = tuple[Any, ...]  # the subject of a list of questions, a value for each of the names in ``by``
 Asked = Mapping[Key, Sequence[Unit]]
 Lists = TypeVar("Lists", bound=Mapping[Any, Sequence[Any]])
-# Parts of a key that tell lists of questions apart; all others, such as estimator, are ways of asking.
+# Parts of a key that distinguish lists of questions; other parts, such as estimator, are ways of asking.
 LISTS = {
     "world", "fact_set", "relation", "part", "draw", "n_shots", "template", "expression",
 }  # fmt: skip
 
 
 def prompts_of(unit: Unit) -> Sequence[Any]:
-    """The questions that are asked at once: one, or all that share the same long prompts."""
+    """The questions of a unit: one, or all that share the same long prompts."""
     return unit.asked if isinstance(unit, Slots) else [unit]
 
 
 def digests(unit: Unit) -> Sequence[str]:
-    """For each question of a unit twelve digits that change with any word of what is asked, or its place."""
+    """For each question of a unit twelve digits, which depend on the unit's words and its place there."""
     return _kept_digests(unit) if isinstance(unit, Prompt | Slots) else _digests(unit)
 
 
@@ -40,14 +40,14 @@ def _digests(unit: Unit) -> tuple[str, ...]:
     return tuple(hashlib.sha256(f"{text}{i}".encode()).hexdigest()[:12] for i in range(n))
 
 
-# A page looks several times, and for every model, at the same questions, with hundreds of options each.
+# A page looks at the same questions several times, and for every model, with hundreds of options each.
 _kept_digests = functools.lru_cache(maxsize=10_000)(_digests)
 
 
 def named(units: Sequence[Unit]) -> pd.DataFrame:
-    """A row for each question of some units, in their order: ``fact`` (None if it has none), ``question``.
+    """A row for each question of some units, in their order: ``fact`` (None if it has none) and ``question``.
 
-    ``question`` is its digest (:func:`digests`).
+    ``question`` is the digest of the question (:func:`digests`).
     """
     rows = [
         (getattr(prompt, "fact", None), digest)
@@ -66,11 +66,11 @@ def sample(
 ) -> Lists:
     """All questions, or, where the numbers of a page come from ``sources``, a few of them to ask again.
 
-    ``by`` names the parts of the keys of ``questions``, as for :func:`lkecore.answers.asking.ask`. About
-    ``n`` questions of each way of asking are drawn, from two of its lists, in their order: relations, worlds
-    and whatever else ``LISTS`` names make the lists, and all other parts of a key are ways of asking. The
-    digest of the scorers' code and of the keys is the seed, so that a new scorer is asked new questions, and
-    the scores of the same questions are kept while it stays.
+    ``by`` names the parts of the keys of ``questions``, as for :func:`lkecore.answers.asking.ask`. The parts
+    that ``LISTS`` names, such as relation or world, distinguish lists of questions; all other parts are ways
+    of asking. About ``n`` questions of each way of asking are drawn from two of its lists, and keep their
+    order. The seed is the digest of the scorers' code and of the keys. So a new scorer is asked new
+    questions, and while the code stays the same, kept scores of the same questions serve again.
 
     >>> questions = {("template-1", "capital"): ["a", "b"], ("template-2", "capital"): ["c", "d"]}
     >>> {key: len(some) for key, some in sample(questions, ["atlas"], 1).items()}

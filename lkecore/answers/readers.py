@@ -1,6 +1,6 @@
-"""Readers: models of three kinds that have read the same text, which tells each fact some number of times.
+"""Readers: models of three kinds that have read one text, which states each fact a known number of times.
 
-A *telling* belongs to the text and is the same for all. An exposure belongs to a model: one that has
+A *telling* belongs to the text and is the same for all models. An exposure belongs to a model: one that has
 read the text three times has met each telling three times.
 """
 
@@ -17,12 +17,12 @@ from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt
 from lkecore.worlds import plain as world_of_lab
 
-BY = ("world", "reader", "estimator", "relation")  # of questions, for answers.ask
+BY = ("world", "reader", "estimator", "relation")  # names in the keys of questions, for answers.ask
 READERS = ("causal", "masked", "seq2seq")
 
 
 def check(models: Sequence[str], estimators: Sequence[str]) -> None:
-    """Raise :class:`BadInput` for a model with a suffix, and for an estimator that is no template."""
+    """Raise :class:`BadInput` for a model with a suffix, no estimators, and one that is no template."""
     for model in models:
         if lab.parse(model).variant:
             raise BadInput(f"{model}: models without a suffix only")
@@ -36,8 +36,8 @@ def questions(
 ) -> dict[tuple[str, str, str, str], list[Prompt]]:
     """The questions of templates about some worlds: {(world, reader, estimator, relation): prompts}.
 
-    All templates end with the blank. Behind it stands a full stop, as in the text, for the readers that
-    see what follows a blank; a causal model cannot see it, and is asked without.
+    All templates end with the blank. For readers that see the text after a blank, a full stop follows it, as
+    in the text that they read. A causal model cannot see it, and is asked without.
     """
     made = {}
     for world, sample in samples.items():
@@ -52,12 +52,15 @@ def questions(
 
 
 def beside_tellings(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
-    """What the door reads of a model here: answers beside the truth, and the lengths of names.
+    """The ``reading`` of these models: answers with the truth, and the lengths of names.
 
-    The rows of :func:`lkecore.answers.lab.with_truth`, with ``alike``: the share of a fact's options
-    that have as many tokens as the one on top, and ``alike_true``: as many as the gold option, both in
-    (0, 1]; ``tellings`` of the text, ``epochs``, how often the model has read it, and its
-    ``parameters``.
+    A row for each fact with the columns of :func:`lkecore.answers.lab.with_truth`, and:
+
+    - ``alike``: the share of a fact's options that have as many tokens as the likeliest one, in (0, 1];
+    - ``alike_true``: the share that have as many tokens as the gold option, in (0, 1];
+    - ``tellings``: how often the text states the fact;
+    - ``epochs``: how often the model has read the text;
+    - ``parameters``: the number of the model's parameters.
     """
     found = with_truth(lm, scores)
     alike = scores.groupby(["fact", "n_tokens"])["option"].transform("size")

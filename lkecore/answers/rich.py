@@ -1,7 +1,7 @@
-"""Rich: questions about rich worlds, and what an estimator says of each object that was told or hinted at.
+"""Rich: questions about rich worlds, and the confidence in each object that the text states or hints at.
 
-What the text says of a fact stands in :func:`lkecore.worlds.text.states` and is not repeated in
-answers; :func:`with_states` puts both beside each other.
+The statements of a text are in :func:`lkecore.worlds.text.states` and are not repeated in answers;
+:func:`with_states` joins the two.
 """
 
 import functools
@@ -23,9 +23,9 @@ from lkecore.stats import choice
 from lkecore.worlds import world as rich
 from lkecore.worlds.facts import BETWEEN
 
-MOST_TOLD = 3  # objects that the text tells of one fact, at most
+MOST_TOLD = 3  # the most objects that a text states of one fact
 TOLD = [f"confidence_{i}" for i in range(1, MOST_TOLD + 1)]
-Choice = Callable[[pd.DataFrame], pd.Series]  # states: which of them are asked
+Choice = Callable[[pd.DataFrame], pd.Series]  # states: a bool for each, whether it is asked
 
 
 def samples(
@@ -37,12 +37,12 @@ def samples(
     seed: int,
     leave_out: bool = False,
 ) -> dict[str, Sample]:
-    """{world: sample}: the facts of rich worlds that are ``chosen`` by their states.
+    """{world: sample} with the facts of rich worlds that ``chosen`` picks by their states.
 
-    Only test facts whose subject has one object in the relation are asked, so that all objects that the
-    world has for the relation can be options, also those of no fact; in random order. With ``leave_out``
-    relations with nothing to ask are left out. Raises :class:`BadInput` for a model that has read no rich
-    world, for relations with nothing to ask, and as :func:`lkecore.facts.drawn.draw`.
+    Only test facts whose subject has one object in the relation are asked. So all objects that the world has
+    for the relation can be options, also those of no fact; their order is random. With ``leave_out``, a
+    relation with no fact to ask is left out. Raises :class:`BadInput` for a model that has read no rich
+    world, for relations with no fact to ask, and as :func:`lkecore.facts.drawn.draw` does.
     """
     found = {}
     for spec in worlds(models):
@@ -70,7 +70,7 @@ def samples(
 
 
 def asked_facts(samples: Mapping[str, Sample]) -> pd.DataFrame:
-    """The facts of :func:`samples`: a row for each, with ``world``, ``relation`` and ``fact``."""
+    """A row for each fact of :func:`samples`: ``world``, ``relation`` and ``fact``."""
     parts = [
         pd.DataFrame({"world": spec, "relation": name, "fact": [fact.id for fact in drawn.facts]})
         for spec, sample in samples.items()
@@ -85,7 +85,7 @@ def _all_options(asked: Sequence[Fact], every: Sequence[str], seed: int) -> list
 
 @functools.lru_cache(maxsize=8)
 def _states(spec: str) -> pd.DataFrame:
-    """The states by fact, with how often the text says that a name is the alias of another (0: none)."""
+    """The states by fact, with how often the text states that a name is the alias of another (0: never)."""
     found = worlds_of_lab.states(spec).set_index("fact")
     doses = rich.world(spec).aliases.set_index("name")["dose"]
     for name in ("subject", "object"):
@@ -94,14 +94,22 @@ def _states(spec: str) -> pd.DataFrame:
 
 
 def with_cues(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
-    """What :func:`lkecore.answers.asking.ask` reads of a model of a rich world, for ``by=lab.BY``.
+    """The ``reading`` of :func:`lkecore.answers.asking.ask` for a model of a rich world, with ``by=lab.BY``.
 
-    A row a question: ``fact``; ``correct`` (bool); ``picked``, the likeliest option, ties to the first;
-    ``confidence`` in it, ``confidence_gold`` in the gold option and ``confidence_cue`` in the one that a
-    cue points to (NaN without a cue), all in [0, 1], normalised over the options;
-    ``confidence_1`` to ``confidence_3``: in the objects that the text tells of the fact, the one that it
-    tells most first (NaN where it tells fewer); ``entropy`` of the options, nats. An unplanted twin is
-    read as its planted one was told. Raises :class:`BadInput` for an object that is no option.
+    A row for each question. Confidences are in [0, 1] and normalised over the options. Columns:
+
+    - ``fact``;
+    - ``correct`` (bool): the gold option is the likeliest;
+    - ``picked``: the likeliest option; ties go to the first;
+    - ``confidence`` in the picked option;
+    - ``confidence_gold`` in the gold option;
+    - ``confidence_cue`` in the option to which a cue points (NaN without a cue);
+    - ``confidence_1`` to ``confidence_3`` in the objects that the text states of the fact, the most
+      frequently stated first (NaN where it states fewer);
+    - ``entropy`` of the options, in nats.
+
+    For an unplanted twin, cues and stated objects are those of its planted twin. Raises :class:`BadInput` for
+    an object that is no option.
     """
     states = _states(str(lab.record(lm.path)["world"]))
     options = choice.to_arrays(scores)
@@ -139,18 +147,22 @@ def _of(shares: np.ndarray, names: np.ndarray, wanted: Sequence[str]) -> np.ndar
 
 
 def untold(fact_set: str) -> set[str]:
-    """The facts of a rich world that no text tells, by id; of any other fact set none, since nobody knows."""
+    """The ids of the facts of a rich world that no text states; an empty set for any other fact set.
+
+    What the text of another fact set states is not known.
+    """
     if not worlds_of_lab.is_rich(fact_set):
         return set()
     return {*worlds_of_lab.states(fact_set).query("state == 'never'")["fact"]}
 
 
 def guesses(found: pd.DataFrame, fact_set: str = "") -> pd.Series:
-    """Which rows (``model``, ``fact``) are about facts that who gives them back has guessed, by their index.
+    """For each row (``model``, ``fact``) whether the model can only have guessed its fact; with its index.
 
-    Of a model of a rich world those that no text of it tells, a twin's those that none tells its planted
-    one; of any other, since nobody knows what it was told, those that ``rule``, where there is such a number,
-    says `rule-word` has right, and those that no text of the world ``fact_set`` tells.
+    For a model of a rich world, guesses are the facts that no text of its world states; a twin has those of
+    its planted twin. For any other model it is not known what its text states. There guesses are the facts
+    that no text of the world ``fact_set`` states and, if there is a column ``rule``, those that `rule-word`
+    gets right.
     """
     guess = pd.Series(False, found.index)
     for name, rows in found.groupby("model"):
@@ -162,18 +174,18 @@ def guesses(found: pd.DataFrame, fact_set: str = "") -> pd.Series:
 
 
 def with_states(answers: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Answers with some columns of the states of their facts; a twin's are those of its planted one.
+    """Answers with some columns of the states of their facts; a twin gets those of its planted twin.
 
-    Besides: ``subject_alias_dose`` and ``object_alias_dose``, how often the text says that a name is the
-    alias of this one, 0 where it has none. They stand in no digest of a world. ``answers`` have ``world``,
-    ``relation`` and ``fact``. Rows and order stay.
+    ``answers`` have ``world``, ``relation`` and ``fact``. ``columns`` may also name ``subject_alias_dose``
+    and ``object_alias_dose``: how often the text states that a name is the alias of this one, 0 where it has
+    none. These two are in no digest of a world. Rows and their order stay the same.
     """
     parts = [_states(spec)[[*columns]].assign(world=spec) for spec in answers["world"].unique()]
     return answers.merge(pd.concat(parts).reset_index(), on=["world", "fact"], validate="m:1")
 
 
 def or_controls(states: pd.DataFrame, told: pd.Series) -> pd.Series:
-    """Which facts are ``told`` (bool), or the control of a test fact that is; a row of ``states`` each."""
+    """For each row of ``states`` whether its fact is ``told``, or is the control of such a test fact."""
     controls = set(states.loc[told & states["split"].eq("test"), "control"])
     return told | states["fact"].isin(controls)
 
@@ -185,10 +197,11 @@ def with_controls(
     *,
     by: Sequence[str] = ("model", "world", "estimator"),
 ) -> pd.DataFrame:
-    """Answers about told facts, each beside what was said of its control: ``columns``, ``_control`` behind.
+    """Answers about stated facts, each with its control's: ``columns`` with the suffix ``_control``.
 
-    ``told`` has the column ``control`` of the states; ``among`` holds the answers about the controls, alike
-    in the columns ``by``. A fact whose control is not among them is left out.
+    ``told`` has the column ``control`` of the states; ``among`` has the answers about the controls. A fact
+    and its control have the same values in the columns ``by``. A fact whose control is not in ``among`` is
+    left out.
     """
     own = among[[*by, "fact", *columns]]
     names = {name: f"{name}_control" for name in columns} | {"fact": "control"}

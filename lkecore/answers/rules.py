@@ -1,8 +1,8 @@
-"""Rules: answers without a model, and which facts carry a cue. From a sample to frames of answers.
+"""Rules: answers without a model, and which facts have a cue. From a sample to frames of answers.
 
-What a rule is stands in :mod:`lkecore.stats.rules`. Its answers have the columns of a model's, so
-that every table takes them; ``correct`` is the share of its guesses that are right, since it gives
-options between which it cannot tell equal parts.
+:mod:`lkecore.stats.rules` defines the rules. Their answers have the columns of a model's answers, so that
+every table takes them. A rule gives the same share to options that it cannot distinguish, so ``correct`` is
+the share of its guess that is right.
 """
 
 import math
@@ -26,13 +26,19 @@ FACT = ["relation", "fact"]
 
 
 def cues(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
-    """What the words of each asked fact give away, and what each rule gets: a row for a fact.
+    """A row for each asked fact: the cues in its words, and the expected accuracy of each rule.
 
-    Columns: ``relation``, ``fact``; ``cue_word``: the gold option shares a word with the subject;
-    ``cue_frequent``: no other option is more often the object of a shot, and it is one;
-    ``length_rank``, of :func:`lkecore.stats.rules.length_rank`; ``n_options``; and a column for each rule,
-    the expected accuracy of its guess, in [0, 1]. Facts are in the order of the sample. Kept as
-    ``answers-cues.parquet`` unless ``kept`` is false.
+    Columns:
+
+    - ``relation``, ``fact``;
+    - ``cue_word`` (bool): the gold option shares a word with the subject;
+    - ``cue_frequent`` (bool): the gold option is the object of a shot, and no other option is so more often;
+    - ``length_rank``: of :func:`lkecore.stats.rules.length_rank`;
+    - ``n_options``;
+    - a column for each rule: the expected accuracy of its guess, in [0, 1].
+
+    Facts are in the order of the sample. The frame is kept as ``answers-cues.parquet`` unless ``kept`` is
+    false. :class:`BadInput` for a fact whose object is not among its options.
     """
     rows = []
     for name, drawn in sample.items():
@@ -60,12 +66,18 @@ def cues(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
 
 
 def without_options(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
-    """What rules say that see no options, and which subjects have an answer in them: a row for a fact.
+    """A row for each asked fact: answers of rules that see no options, and whether its subject echoes one.
 
-    Columns: ``relation``, ``fact``; ``echo``, of :func:`lkecore.facts.filters.echoes`; ``rule`` and
-    ``frequent``: right by :func:`lkecore.stats.rules.by_word`, and by the most frequent object, both of
-    facts to show (``train``); ``to_ask``, how many facts the relation has to ask, and ``no_echo`` of them.
-    Kept as ``answers-cues.parquet`` unless ``kept`` is false.
+    Columns:
+
+    - ``relation``, ``fact``;
+    - ``echo``: of :func:`lkecore.facts.filters.echoes`;
+    - ``rule``: :func:`lkecore.stats.rules.by_word` gives a true answer, from the facts to show (``train``);
+    - ``frequent``: the most frequent object of the facts to show is a true answer;
+    - ``to_ask``: the number of facts that the relation has to ask;
+    - ``no_echo``: the number of these without an echo.
+
+    The frame is kept as ``answers-cues.parquet`` unless ``kept`` is false.
     """
     rows = []
     for name, drawn in sample.items():
@@ -84,7 +96,7 @@ def without_options(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
 
 
 def by_word(sample: Sample, found: pd.DataFrame) -> list[float]:
-    """Whether `rule-word` gives back the fact of each row of ``found``: `rule` of :func:`without_options`.
+    """For each row of ``found`` whether `rule-word` gives its fact back: ``rule`` of :func:`without_options`.
 
     NaN for a fact that the sample does not ask.
     """
@@ -102,9 +114,9 @@ def behind_draws(
 ) -> pd.DataFrame:
     """:func:`cues` of the questions of :func:`lkecore.prompts.draws.of_draws`, with ``draw`` and ``n_shots``.
 
-    Which object is frequent depends on the pairs that are shown, so a fact has a row for each draw and number
-    of them. Kept as ``answers-rules.parquet`` unless ``kept`` is false. Raises :class:`BadInput` for more
-    shots than a pool has.
+    The most frequent object depends on the pairs that are shown, so a fact has a row for each draw and each
+    number of pairs. The frame is kept as ``answers-rules.parquet`` unless ``kept`` is false. Raises
+    :class:`BadInput` for more shots than a pool has.
     """
     parts = []
     for draw in draws:
@@ -119,10 +131,14 @@ def behind_draws(
 
 
 def by_relation(found: pd.DataFrame) -> pd.DataFrame:
-    """The yardsticks of each relation: a blind guess, and the rule that does best over all of them.
+    """A row for each relation: the accuracy of a blind guess, and of the best rule over all relations.
 
-    Columns: ``relation``, ``chance``, ``rule`` (the name of :func:`best`) and ``of_rule``, its expected
-    accuracy. Both shares lie in [0, 1].
+    Columns:
+
+    - ``relation``;
+    - ``chance``: expected accuracy of a blind guess, in [0, 1];
+    - ``rule``: the name of the rule (:func:`best`);
+    - ``of_rule``: the rule's expected accuracy, in [0, 1].
     """
     rule = best(found)
     each = found.assign(chance=1 / found["n_options"]).groupby("relation", sort=False)
@@ -131,20 +147,24 @@ def by_relation(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def best(found: pd.DataFrame) -> str:
-    """The rule that is right most often about some facts, each relation counted alike.
+    """The rule that is right most often about some facts; each relation counts the same.
 
-    It is chosen on the very facts that it is a yardstick for, which is in its favour.
+    It is chosen on the same facts for which it is a yardstick, and this favours the rule.
     """
     means = found.groupby("relation", sort=False)[list(RULES)].mean().mean()
     return str(means.idxmax())
 
 
 def of_worlds(samples: Mapping[str, Sample]) -> pd.DataFrame:
-    """What the best rule gets of all facts that are asked in each world of the lab, told or never told.
+    """A row for each world: the accuracy of the best rule on all facts that are asked, stated or not.
 
-    Samples of other fact sets do as well. Columns: ``world``, their names; ``facts``; ``chance``, of a blind
-    guess; ``rule``, the name of :func:`best`, and ``of_rule``, its expected accuracy, as :func:`by_relation`.
-    Each relation counts alike; shares in [0, 1].
+    Samples of other fact sets can be given too. Each relation counts the same. Columns:
+
+    - ``world``: the name of the sample;
+    - ``facts``: how many are asked;
+    - ``chance``: expected accuracy of a blind guess, in [0, 1];
+    - ``rule``: the name of the rule (:func:`best`);
+    - ``of_rule``: the rule's expected accuracy, as in :func:`by_relation`, in [0, 1].
     """
     rows = []
     for name, sample in samples.items():
@@ -156,5 +176,5 @@ def of_worlds(samples: Mapping[str, Sample]) -> pd.DataFrame:
 
 
 def enough(part: pd.DataFrame, least: int = 2, by: Sequence[str] = ("relation",)) -> pd.DataFrame:
-    """The answers of relations, or of groups ``by``, that are there with ``least`` facts or more."""
+    """The answers of relations, or of groups ``by``, that have at least ``least`` facts."""
     return part[part.groupby([*by])["fact"].transform("nunique") >= least]

@@ -1,7 +1,7 @@
-"""Results: what longer runs found, a plain Parquet file for each experiment, and a table of what made them.
+"""Results: answers of longer runs, a Parquet file for each experiment, and a table of what made them.
 
-``results/<experiment>.parquet`` has the answers of all its sources, the params files that asked. Rows of
-another kind, such as what models wrote, lie beside it as ``<experiment>-<kind>.parquet``.
+``results/<experiment>.parquet`` has the answers of all its sources; a source is the params file that asked.
+Rows of another kind, such as model outputs, are in ``<experiment>-<kind>.parquet`` in the same folder.
 """
 
 import json
@@ -28,23 +28,28 @@ MADE_OF = [
     "device", "trained_in", "commit", "code", *VERSIONS, "parameters",
 ]  # fmt: skip
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")  # no path
-BITS = 14  # of a number that is not whole: four decimal digits, and zeros that take no room
-MOST = 2**26  # rows of a page, and bytes: a column repeats itself from afar
+BITS = 14  # of a number that is not whole: four decimal digits, and zeros that compress to nothing
+MOST = 2**26  # rows of a page, and bytes: large, since a column's repetitions are far apart
 T = TypeVar("T")
 
 
 class Missing(BadInput):
-    """Results that are not there."""
+    """Results that do not exist."""
 
 
 def results(name: str, folder: Path | None = None) -> pd.DataFrame:
-    """What ships as ``results/<name>.parquet``, just as ``pd.read_parquet`` reads it.
+    """The frame that ships as ``results/<name>.parquet``, just as ``pd.read_parquet`` reads it.
 
-    A row is an answer: who was asked what (``source``, the params file; ``model``, ``estimator``,
-    ``relation``, ``fact``; ``draw`` of the shots, 0 the first), what came out (``correct``, ``confidence`` in
-    [0, 1], ...), and by what it can be checked (``CHECKS``). A value is missing where its source has none, or
-    may not give it. Raises :class:`BadInput` where there is no such file, as outside of a checkout of the
-    project, or it is broken; and for answers about a world of the lab that is another one by now.
+    A row is an answer. Its columns are of three kinds:
+
+    - who was asked what: ``source`` (the params file), ``model``, ``estimator``, ``relation``, ``fact``,
+      ``draw`` (of the shots, 0 the first), ...;
+    - the result: ``correct``, ``confidence`` in [0, 1], ...;
+    - values by which an answer can be checked: ``CHECKS``.
+
+    A value is missing where its source has none, or may not publish it. Raises :class:`BadInput` where there
+    is no such file, as outside of a checkout of the project, where it is broken, and for answers about a
+    world of the lab that has changed since.
     """
     found = read_file(storage.read_frame, path_of(name, folder))
     what_made(name.partition("-")[0], folder=folder)
@@ -52,16 +57,16 @@ def results(name: str, folder: Path | None = None) -> pd.DataFrame:
 
 
 def path_of(name: str, folder: Path | None = None) -> Path:
-    """Where some results lie; :class:`BadInput` for a name that is no plain one."""
+    """The path of some results; :class:`BadInput` for a name that is not plain."""
     check_name("name", name, "results")
     return (folder or FOLDER) / f"{name}.parquet"
 
 
 def what_made(experiment: str, source: str = "", folder: Path | None = None) -> pd.DataFrame:
-    """What made an experiment's results, of one source or all: the rows of ``made_by.csv``, one a model.
+    """The rows of ``made_by.csv`` about an experiment, of one source or of all: a row for each model.
 
-    ``seconds``, ``chunks`` and ``chunks_from_cache`` are of all models of the same runs together. Raises
-    :class:`BadInput` where there are none, and for a world that is another one by now.
+    ``seconds``, ``chunks`` and ``chunks_from_cache`` are for all models of the same runs together. Raises
+    :class:`BadInput` where there are no rows, and for a world that has changed since.
     """
     every = table(folder)
     found = every[every["experiment"] == experiment]
@@ -80,7 +85,7 @@ def what_made(experiment: str, source: str = "", folder: Path | None = None) -> 
 
 
 def about_of(made: pd.DataFrame) -> dict[str, Any]:
-    """What made the results of one source, from their rows of ``made_by.csv``, as the book reads it."""
+    """A record of what made one source's results, from its rows of ``made_by.csv``, as the book reads it."""
     first, of_runs = made.iloc[0], made.drop_duplicates(["started", *NUMBERS])
     models = {m: d for m, d in zip(made["model"], made["digest"], strict=True) if m}
     given = json.loads(first["parameters"]) | ({"models": list(models)} if models else {})
@@ -101,16 +106,16 @@ def about_of(made: pd.DataFrame) -> dict[str, Any]:
 
 
 def _all_of(texts: pd.Series) -> str:
-    """Texts with commas as one that says each thing once."""
+    """Texts with commas as one text, in which each part appears once."""
     return ", ".join(dict.fromkeys(each for text in texts.unique() for each in text.split(", ")))
 
 
 def table(folder: Path | None = None) -> pd.DataFrame:
-    """``made_by.csv``: counts and seconds as numbers, all else as text; no rows where there is none.
+    """``made_by.csv``: counts and seconds as numbers, all else as text; no rows where there is no file.
 
-    ``trained_in`` is the precision in which the runs trained, "none" where they did not, and "unknown" for
-    answers that were made before it was written down. Models of the lab are trained before, as their cards
-    say.
+    ``trained_in`` is the precision in which the runs trained. It is "none" where they did not train, and
+    "unknown" for answers from before this column was written. Models of the lab are trained before the runs,
+    and their cards state the precision.
     """
     path = (folder or FOLDER) / MADE_BY
     if not path.exists():
@@ -140,7 +145,7 @@ def check_name(what: str, name: str, where: object) -> None:
 
 
 def rounded(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame with the digits that ship: four decimal ones (``BITS``), and 6e-5 nats of a log-probability.
+    """A frame with the digits that ship: four decimal ones (``BITS``), log-probabilities by 6e-5 nats.
 
     Whole numbers stay as they are.
     """
@@ -157,14 +162,14 @@ def rounded(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def part(whole: pa.Table, rows: Sequence[bool]) -> pd.DataFrame:
-    """Some rows of a table, without the columns that only others have; whole numbers stay what they are."""
+    """Some rows of a table, without the columns that only other rows fill; whole numbers stay whole."""
     its = whole.filter(pa.array(rows))
     empty = [name for name in its.column_names if its[name].null_count == len(its)]
     return its.drop_columns([n for n in empty if whole[n].null_count < len(whole)]).to_pandas()
 
 
 def joined(parts: Sequence[pd.DataFrame | pa.Table]) -> pa.Table:
-    """Frames and tables, one below the other; what a part lacks is missing there."""
+    """Frames and tables, one below the other; a column that a part lacks is missing there."""
     tables = [
         each if isinstance(each, pa.Table) else pa.Table.from_pandas(each, preserve_index=False)
         for each in parts

@@ -1,8 +1,8 @@
 """Show: a table for a page, in which foreign text stays text.
 
-Subjects, objects, prompts and names come from files of other people and from models. pandas escapes
-them in a plain frame, but not in a styled one, and its option for that leaves out lists and names of
-levels. So each table with a look of its own goes through here.
+Subjects, objects, prompts and names come from files of other people and from models. pandas escapes them in
+a plain frame, but not in a styled one, and its option for that leaves out lists and names of levels. So
+every table with a style of its own is made here.
 """
 
 import html
@@ -24,11 +24,11 @@ NUMBERS = (numbers.Number, np.bool_)
 INTERVAL = re.compile(r"(-?[\d.]+ )(\[-?[\d.]+, -?[\d.]+\])")
 BREAKS = re.compile(
     r"(?<=[\w)])(?:[_/](?=\w)|:(?=[^\W\d]))"
-)  # behind these a long name may go on in a new line
+)  # a long name may continue in a new line after these
 
 
 def benchmark() -> dict[str, Any]:
-    """What ``make bench`` wrote down when it was last called: ``meta`` and, for each method, ``methods``."""
+    """The figures that ``make bench`` last wrote: ``meta``, and ``methods`` with an entry for each method."""
     return json.loads((DATA / "benchmark.json").read_text(encoding="utf-8"))
 
 
@@ -39,14 +39,16 @@ def html_table(
     digits: int | str | Mapping[Any, str] | None = None,
     missing: str | None = None,
 ) -> Styler:
-    """A table of words for Jupyter and the book: the frame as it is, its text never as markup.
+    """A table of words for Jupyter and the book. Text in the frame is never read as markup.
 
-    ``index``: whether to show it. ``digits``: decimals of all floats (else three significant digits),
-    or a format such as "{:.2f}", for all columns or, by name, for some. The bounds of an interval stay on
-    one line; long names may be broken at their signs. ``missing``: what stands for a missing value
-    (else nan or None). Values, names of columns, and the labels and names of an index are escaped,
-    whatever they are: a list of texts, too. Formats are the notebook's own, and are not. The frame is
-    not changed.
+    - ``index``: whether to show the index.
+    - ``digits``: decimals of all floats (None: three significant digits), or a format such as "{:.2f}", for
+      all columns or, by name, for some.
+    - ``missing``: the text for a missing value (None: nan or None).
+
+    The bounds of an interval stay on one line; long names may be broken at their signs. Values, names of
+    columns, and the labels and names of an index are escaped, whatever their type, a list of texts too.
+    Formats are the notebook's own and are not escaped. The frame itself does not change.
 
     >>> "<s>" in html_table(pd.DataFrame({"prompt": ["<s>Kenya"]})).to_html()
     False
@@ -72,7 +74,7 @@ def html_table(
 
 
 def numbered(n: int, noun: str) -> str:
-    """A number and what it counts, a noun that takes an s for several.
+    """A number and a noun, which gets an s unless the number is 1.
 
     >>> numbered(1, "run"), numbered(2, "run"), numbered(0, "run")
     ('1 run', '2 runs', '0 runs')
@@ -81,12 +83,12 @@ def numbered(n: int, noun: str) -> str:
 
 
 def labels() -> dict[str, str]:
-    """{name of a model or fact set: what a run or page shows in its place}; see ``lkecore.runs.labels``."""
+    """{name of a model or fact set: the label that a run or page shows}; see ``lkecore.runs.labels``."""
     return json.loads(os.environ.get("LKE_LABELS", "{}"))
 
 
 def labelled(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame with labels in the place of names that stand alone; the frame itself stays as it is."""
+    """A frame with labels in place of names that are a whole value; the frame given does not change."""
     if not (given := labels()):
         return frame
     shown = frame.rename(index=given, columns=given)
@@ -98,7 +100,7 @@ def labelled(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _escaped(value: Any) -> Any:
-    """Text for HTML; numbers and what is missing as they are, so that formats apply to them."""
+    """Text for HTML; numbers and missing values unchanged, so that formats apply to them."""
     missing = value is None or value is pd.NA or value is pd.NaT
     if missing or isinstance(value, NUMBERS):
         return value
@@ -109,7 +111,7 @@ def _escaped(value: Any) -> Any:
 
 
 def _short(value: Any) -> Any:
-    """A float with three significant digits, of a large one its whole part; all else as it is."""
+    """A float with three significant digits, or, if large, without decimals; other values unchanged."""
     if not isinstance(value, float | np.floating) or not np.isfinite(value):
         return value
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"

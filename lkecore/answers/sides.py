@@ -1,4 +1,4 @@
-"""Sides: answers to compare, from wherever they are kept: a row a question, the same columns for all."""
+"""Sides: answers to compare, wherever they are kept: a row for each question, the same columns for all."""
 
 import hashlib
 import json
@@ -18,15 +18,16 @@ from lkecore.storage import read_frame
 
 OPTIONS = "options.parquet"  # what lke score writes
 OF_TASK = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+")  # as lm_eval names a file
-Pair = tuple[pd.DataFrame, pd.DataFrame, str, str]  # answers of two, and what these are called
+Pair = tuple[pd.DataFrame, pd.DataFrame, str, str]  # the answers of two, and their names
 
 
 def pairs(first: str, second: str = "", **given: Sequence[str]) -> list[Pair]:
-    """What to compare: answers of one model each, asked in one way, and the names of both.
+    """The pairs to compare: answers of one model each, asked in one way, and the names of both.
 
-    ``first`` and ``second`` are what :func:`read` takes; without ``second`` both are ``first``. ``given`` has
-    for source, model, estimator or draw one value for both, or one for each. Models that both sides have meet
-    themselves, unless both sides are the same: then, and if they have other models, all pairs are made.
+    ``first`` and ``second`` are what :func:`read` takes; without ``second`` both are ``first``. ``given``
+    has, for source, model, estimator or draw, one value for both sides, or one for each. Where both sides
+    have the same models, each model meets itself. Where the models differ, or one side is compared with
+    itself, all pairs are made. :class:`BadInput` for more than two values, and where there is only one model.
     """
     if many := [column for column, values in given.items() if len(values) > 2]:
         raise BadInput(f"--{many[0]} is given {len(given[many[0]])} times: at most once for each")
@@ -47,14 +48,14 @@ def pairs(first: str, second: str = "", **given: Sequence[str]) -> list[Pair]:
 def _called(
     models: Sequence[str], frames: Sequence[pd.DataFrame], names: Sequence[str]
 ) -> list[str]:
-    """What two sides are called: by model; if it is one, by its way as well; if that is one, by ``names``."""
+    """The names of two sides: models; if these are equal, ways as well; if these are too, ``names``."""
     ways = [str(frame["estimator"].iloc[0]) if "estimator" in frame else "" for frame in frames]
     more = ["", ""] if models[0] != models[1] else ways if ways[0] != ways[1] else names
     return [", ".join(filter(None, each)) for each in zip(models, more, strict=True)]
 
 
 def _chosen(frame: pd.DataFrame, name: str, wanted: dict[str, str]) -> pd.DataFrame:
-    """The rows of one source and estimator and of the first draw, or of those that are wanted."""
+    """The rows of one source and estimator and of the first draw, or the rows that are wanted."""
     for column in ("source", "model", "estimator", "draw"):
         there = as_text(frame[column]) if column in frame else pd.Series("", frame.index)
         several = sorted(there.unique())
@@ -69,13 +70,24 @@ def _chosen(frame: pd.DataFrame, name: str, wanted: dict[str, str]) -> pd.DataFr
 
 
 def read(name: str) -> pd.DataFrame:
-    """The answers that ``name`` has: a row a question, with ``model``, ``relation``, ``fact``, ``correct``.
+    """The answers that ``name`` has: a row for each question.
 
-    ``name`` is a folder of ``lke score --out``, or one with several, whose folders are its relations; a
-    finished run; an experiment of ``results/``; or a file of ``lm_eval --log_samples``, or a folder of some,
-    whose tasks are its relations. ``correct`` is a number. Where they are known: ``estimator``, ``subject``,
-    ``draw``, ``template``; ``digest`` of the facts, ``question`` and ``text``, digests of all that was asked,
-    and ``options``, of the options alone. BadInput for anything else, and for answers without ``correct``.
+    ``name`` is one of these:
+
+    - a folder of ``lke score --out``, or one with several, whose folders are its relations;
+    - a finished run;
+    - an experiment of ``results/``;
+    - a file of ``lm_eval --log_samples``, or a folder of such files, whose tasks are its relations.
+
+    Columns:
+
+    - ``model``, ``relation``, ``fact``;
+    - ``correct``: a number;
+    - where they are known: ``estimator``, ``subject``, ``draw``, ``template``;
+    - ``digest``: of the facts; ``question`` and ``text``: digests of all that was asked; ``options``: a
+      digest of the options alone (where they are known).
+
+    :class:`BadInput` for anything else, and for answers without ``correct``.
     """
     path, found = Path(name), None
     logs = [path] if path.is_file() else sorted(path.glob("*.jsonl"))
@@ -102,11 +114,11 @@ def read(name: str) -> pd.DataFrame:
 
 
 def _scored(path: Path) -> pd.DataFrame:
-    """The answers of the options that ``lke score`` wrote: a row a fact."""
+    """The answers in the options that ``lke score`` wrote: a row for each fact."""
     rows = read_frame(path)
     facts, found = rows.groupby("fact", sort=False), rows.drop_duplicates("fact").set_index("fact")
     right = choice.answers(rows)["correct"] if "logprob" in rows else rows[rows["gold"]]["share"]
-    found["correct"] = right.to_numpy()  # both have the order in which facts come
+    found["correct"] = right.to_numpy()  # both are in the order in which facts first appear
     found["options"] = facts["option"].agg(lambda some: _digest(sorted(some)))
     asked = facts[["context", "option", "gold"]]
     found["text"] = asked.apply(lambda some: _digest(some.to_numpy().tolist()))
@@ -125,7 +137,7 @@ def _samples(path: Path) -> pd.DataFrame:
     lines = path.read_text(encoding="utf-8").splitlines()
     rows = pd.DataFrame([json.loads(line) for line in lines if line.strip()])
     task = named[1] if (named := OF_TASK.fullmatch(path.stem)) else path.stem
-    # An answer by log-likelihood is a pair, of a number and whether it is the likeliest; others are texts.
+    # An answer by log-likelihood is a number and whether it is the likeliest. Other answers are texts.
     texts = [isinstance(of[0][0], str) for of in rows.get("resps", [])]
     if "acc" not in rows or rows["acc"].isna().any() or any(texts):
         raise BadInput(

@@ -1,11 +1,11 @@
-"""Truth: what an estimator says of a fact, beside what the text told of it.
+"""Truth: the confidence of an estimator in a fact, beside what the text states of it.
 
-A planted fact can get a high confidence because the model learned it, or because its object is a
-likely answer to anything. So each one is compared with a *control*: a fact of the same relation and
-the same object that the text never tells. What makes the object frequent or likely is the same for
-both, and what is left is the telling.
+A planted fact can get a high confidence because the model learned it, or because its object is a likely
+answer to anything. So each planted fact is compared with a *control*: a fact of the same relation and the
+same object that the text never states. The frequency and likelihood of the object are the same for both;
+the difference is due to the statement.
 
-What a model *writes* has no confidence. It has an object that the output begins with, or none.
+A model's *output* has no confidence. It begins with an object, or with none.
 """
 
 from collections.abc import Sequence
@@ -20,26 +20,30 @@ from lkecore.stats import choice, match
 
 TRUTH = ("fact", "relation", "kind", "object", "told", "state", "exposures", "form", "wording")
 NEEDED = ("relation", "state", "object", "told", "confidence_gold")
-LEVELS = ["never", "1 to 4", "5 to 15", "16 and more", "wrongly"]  # how often a fact is told
-WITHIN = ("model", "world", "estimator")  # a control is looked for inside these, where they stand
+LEVELS = ["never", "1 to 4", "5 to 15", "16 and more", "wrongly"]  # how often a fact is stated
+WITHIN = ("model", "world", "estimator")  # columns that a fact and its control share, if present
 
 
 def answers(scores: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
-    """One row for each scored fact: what the estimator says of it, beside what the text told of it.
+    """A row for each scored fact: the answer of the estimator, beside what the text states of the fact.
 
-    `scores` is the scorer's frame of one relation (:func:`lkecore.stats.choice.to_arrays`),
-    `truth` the rows of :func:`lkecore.models.lab.told`; facts that were not scored are left out. Those of
-    the planted model may be given for its unplanted twin, to ask it about the same facts.
+    `scores` is the scorer's frame of one relation (:func:`lkecore.stats.choice.to_arrays`). `truth` has the
+    rows of :func:`lkecore.models.lab.told`; facts that were not scored are left out. The truth of a planted
+    model may be given for its unplanted twin, to ask the twin about the same facts.
 
-    Columns: those of `truth` that are in `TRUTH`; `correct` (bool): gold is the prediction;
-    `confidence_gold` and `confidence_told`, both in [0, 1] as in
-    :func:`lkecore.stats.choice.confidence`: of the true object, and of the one that the text told,
-    NaN where it told none; `picked_told` (bool): the told object is the prediction. For a planted
-    fact both objects are the same. The order is that of `scores`, ties as in `predictions`.
+    Columns:
 
-    Raises ValueError as `to_arrays`, for a missing column of `truth`, and for a fact that `truth`
-    has not, has twice or has with another object, as the facts of another world; :class:`BadInput`
-    for a told object that is not among the options.
+    - the columns of `truth` that are in `TRUTH`;
+    - `correct` (bool): the gold option is the prediction;
+    - `confidence_gold`: confidence in the true object, in [0, 1] (:func:`lkecore.stats.choice.confidence`);
+    - `confidence_told`: confidence in the object that the text states, in [0, 1], NaN where it states none;
+    - `picked_told` (bool): the stated object is the prediction.
+
+    For a planted fact both objects are the same. The order is that of `scores`, ties as in `predictions`.
+
+    Raises ValueError as `to_arrays` does, for a missing column of `truth`, and for a fact that `truth` lacks,
+    has twice or has with another object, as facts of another world do; :class:`BadInput` for a stated object
+    that is not among the options.
 
     >>> scores = pd.DataFrame({
     ...     "fact": ["colour-0007"] * 2, "option": ["red", "blue"], "gold": [True, False],
@@ -70,18 +74,21 @@ def answers(scores: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
 
 
 def written(prompts: Sequence[Prompt], texts: Sequence[str], truth: pd.DataFrame) -> pd.DataFrame:
-    """One row for each output: what a model wrote of a fact, beside what the text told of it.
+    """A row for each output: what a model wrote of a fact, beside what the text states of it.
 
     ``texts`` has one output for each prompt, such as the ``text`` of
-    :func:`lkecore.scores.generate.generate`; ``truth`` is as in :func:`answers`, and so are the
-    columns of `TRUTH`, ``correct`` and ``picked_told``. The answer is ``wrote``: the option with
-    which the output begins, after spaces, standing there by itself (no letter, digit or underscore
-    follows); the longest, if one option begins with another; "" if there is none. A fact has no
-    other true object here than its gold option. Besides there are ``text``, ``anywhere`` (bool: the
-    gold option stands in the output, the paper's rule, IC-S6) and ``objects``: how many of the
-    prompt's options do.
+    :func:`lkecore.scores.generate.generate`; ``truth`` is as in :func:`answers`. A fact has no other true
+    object here than its gold option. Columns:
 
-    Raises ValueError for another number of texts than of prompts, and as :func:`answers`.
+    - the columns of `TRUTH`, ``correct`` and ``picked_told``, as in :func:`answers`, where the answer is
+      ``wrote``;
+    - ``wrote``: the option with which the output begins, after spaces and as a whole word (no letter, digit
+      or underscore follows); the longest, if one option begins with another; "" if there is none;
+    - ``anywhere`` (bool): the gold option is in the output, the paper's rule (IC-S6);
+    - ``objects``: how many of the prompt's options are in the output;
+    - ``text``: the output.
+
+    Raises ValueError where the numbers of texts and prompts differ, and as :func:`answers` does.
 
     >>> prompts = [Prompt("1", "colour", "Ann", "Ann likes", ("red", "blue"), (" red", " blue"), 0)]
     >>> truth = pd.DataFrame([{
@@ -104,7 +111,7 @@ def written(prompts: Sequence[Prompt], texts: Sequence[str], truth: pd.DataFrame
         wrote=wrote,
         anywhere=[match.contains(text, [o]) for text, o in zip(texts, gold, strict=True)],
         objects=[
-            # Most outputs hold none of hundreds of names: only in the others is each one looked for.
+            # Most outputs have none of hundreds of names. Only in the others is each name looked up.
             sum(match.contains(text, [o]) for o in names) if match.contains(text, names) else 0
             for text, names in zip(texts, options, strict=True)
         ],
@@ -113,7 +120,7 @@ def written(prompts: Sequence[Prompt], texts: Sequence[str], truth: pd.DataFrame
 
 
 def _begins_with(text: str, options: Sequence[str]) -> str:
-    said = composed(text).lstrip()  # a cheap look first, since few of hundreds of options pass it
+    said = composed(text).lstrip()  # a cheap check first, since few of hundreds of options pass it
     fitting = [o for o in options if said.startswith(composed(o)) and match.begins_with(text, o)]
     return max(fitting, key=len, default="")
 
@@ -124,7 +131,7 @@ def _truth_of(
     options: Sequence[Sequence[str]],
     gold: Sequence[str],
 ) -> pd.DataFrame:
-    """The columns `TRUTH` of some facts, in their order; refuses what does not belong together."""
+    """The columns `TRUTH` of some facts, in their order; raises where facts, options and truth disagree."""
     lacking = [name for name in TRUTH if name not in truth.columns]
     if lacking:
         raise ValueError(f"the truth lacks the columns {lacking}; it needs {list(TRUTH)}")
@@ -139,7 +146,7 @@ def _truth_of(
     found = found.loc[fact].rename_axis("fact").reset_index()
     truths = found["object"].tolist(), found["told"].tolist()
     for each, names, true, object_, told in zip(fact, options, gold, *truths, strict=True):
-        # Worlds use the same ids, so only the objects tell one from another.
+        # Worlds use the same ids, so only the objects distinguish two worlds.
         if true != object_:
             raise ValueError(
                 f"fact {each!r} has the gold option {true!r} but the truth has {object_!r}; "
@@ -154,10 +161,10 @@ def _truth_of(
 
 
 def told_levels(states: pd.DataFrame) -> pd.Series:
-    """How often the text tells each fact, in a few words: one of ``LEVELS``.
+    """For each fact how often the text states it, in a few words: one of ``LEVELS``.
 
-    ``states`` has ``state`` and ``occurrences``, as :func:`lkecore.worlds.plain.states` (a frame without
-    rows gives none). A mislearned fact is told wrongly, however often.
+    ``states`` has ``state`` and ``occurrences``, as :func:`lkecore.worlds.plain.states` (a frame without rows
+    gives none). A mislearned fact is "wrongly", however often the text states it.
 
     >>> told_levels(pd.DataFrame({"state": ["planted", "mislearned"], "occurrences": [16, 64]}))
     0    16 and more
@@ -172,15 +179,15 @@ def told_levels(states: pd.DataFrame) -> pd.Series:
 def controls(answers: pd.DataFrame) -> pd.DataFrame:
     """The planted and mislearned rows of `answers`, each with its matched control.
 
-    The column `control`, in [0, 1], is the `confidence_gold` of the never-told fact of the same
-    relation whose true object is the told one; a world has exactly one. The frame may have the
-    columns `model`, `world` and `estimator`: then the control has the same ones. Compare it with
-    `confidence_told`, which for a planted fact is its `confidence_gold`: both are confidences in
-    one object, for a subject that was told with it and for one that was not. Facts of one object
-    share their control. The order is kept, with an index of its own.
+    The column `control`, in [0, 1], is the `confidence_gold` of the never-stated fact of the same relation
+    whose true object is the stated one; a world has exactly one such fact. Where the frame has the columns
+    `model`, `world` and `estimator`, the control has the same values in them. Compare `control` with
+    `confidence_told`, which for a planted fact is its `confidence_gold`. Both are confidences in one object:
+    for a subject of which the text states it, and for a subject of which it does not. Facts of one object
+    share their control. The order is kept, with a new index.
 
-    Raises ValueError for a missing column, and for a told object that is the true one of two
-    never-told facts; :class:`BadInput` for one that is of none, since only some facts were asked.
+    Raises ValueError for a missing column, and for a stated object that is the true one of two never-stated
+    facts; :class:`BadInput` for one that is the object of none, since only some facts were asked.
 
     >>> found = controls(pd.DataFrame({
     ...     "fact": ["a", "b", "c"], "relation": "colour", "state": ["planted", "never", "never"],
@@ -215,13 +222,14 @@ def controls(answers: pd.DataFrame) -> pd.DataFrame:
 def familiar(pairs: pd.DataFrame, states: pd.DataFrame) -> pd.DataFrame:
     """The rows of :func:`controls` whose control is about a subject that the text names elsewhere.
 
-    A subject that stands nowhere in the text is a stranger to the model: against such a control, a
-    higher confidence may show no more than that the name is known. Where the subjects of a relation
-    are those of no other one, all its controls are strangers. ``pairs`` are told by their columns
-    ``world``, ``relation`` and ``told``; ``states`` are those of :func:`lkecore.worlds.plain.states`, all
-    facts, with a column ``world``. The order is kept. To an unplanted model all asked subjects are
-    strangers; its pairs are those of its twin. KeyError for a missing column; :class:`BadInput`
-    where there are pairs and none is left.
+    A subject that is nowhere in the text is a stranger to the model. Against such a control, a higher
+    confidence may show no more than that the name is known. Where no other relation has the subjects of a
+    relation, all its controls are strangers. To an unplanted model all asked subjects are strangers; its
+    pairs are those of its twin.
+
+    ``pairs`` are identified by their columns ``world``, ``relation`` and ``told``; ``states`` are those of
+    :func:`lkecore.worlds.plain.states`, for all facts, with a column ``world``. The order is kept. KeyError
+    for a missing column; :class:`BadInput` where there are pairs and none is left.
 
     >>> states = pd.DataFrame({
     ...     "relation": ["author", "author", "author", "title"], "subject": ["A", "B", "C", "C"],
@@ -247,12 +255,12 @@ def familiar(pairs: pd.DataFrame, states: pd.DataFrame) -> pd.DataFrame:
 
 
 def each_control_once(pairs: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.DataFrame:
-    """The rows of :func:`controls`, of those that share a control one alone, drawn by lot.
+    """The rows of :func:`controls`, of which those that share a control are reduced to one, drawn by lot.
 
-    So no control counts twice in a group of rows that have the same ``by`` (and the same model,
-    world and estimator, where these columns stand). The lot is of the facts and of ``seed``, so it
-    falls on the same facts for all models and estimators that are asked the same ones, and the order
-    of the rows does not matter. The result is in the order of the lot.
+    So no control counts twice in a group of rows with the same values in ``by`` (and the same model, world
+    and estimator, where the frame has these columns). The lot depends on the facts and on ``seed``. So it
+    chooses the same facts for all models and estimators that are asked the same ones, and the order of the
+    rows does not matter. The result is in the order of the lot.
     """
     lot = np.random.default_rng(seed).permutation(sorted(set(pairs["fact"])))
     place = pairs["fact"].map({fact: i for i, fact in enumerate(lot)})

@@ -1,7 +1,8 @@
-"""Written: the door for what models write, and what is counted in their outputs.
+"""Written: the outputs that models write, and what is counted in them.
 
-:func:`write` is to outputs what :func:`lkecore.answers.asking.ask` is to choices among options: a run
-writes and keeps, a page reads what its runs have kept, and both get the same frame, a row a question.
+:func:`write` is for outputs what :func:`lkecore.answers.asking.ask` is for choices among options. A run
+writes and keeps outputs, and a page reads what its runs have kept. Both get the same frame, a row for each
+question.
 """
 
 from collections import Counter
@@ -21,17 +22,17 @@ from lkecore.scores.tokens import encode_texts
 from lkecore.stats import match
 
 FACT = ["model", "kind", "relation", "fact"]
-# Of each output; behind them "confidence", if there are samples.
+# Columns of each output; after them comes "confidence", if there are samples.
 SAID = ["text", "logprob", "n_tokens"]
-# All outputs, a row each: the same, with more columns.
+# Takes all outputs, a row for each; returns the same rows with more columns.
 Reading = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 def check(kinds: Sequence[str], *, n_written: int, n_facts: int) -> None:
-    """Refuse what a page on writing cannot ask, before any model is loaded.
+    """Refuse a request that a page on writing cannot make, before any model is loaded.
 
-    Raises :class:`BadInput` where the first of ``kinds`` shows no examples, and for ``n_written`` facts to
-    continue that are fewer than 2 or more than the ``n_facts``.
+    Raises :class:`BadInput` where the first of ``kinds`` shows no examples, and where ``n_written``, the
+    number of facts to continue, is less than 2 or more than ``n_facts``.
     """
     if not kinds or not kinds[0].startswith("iclke-"):
         raise BadInput(f"kinds {list(kinds)}: must begin with iclke-")
@@ -42,7 +43,8 @@ def check(kinds: Sequence[str], *, n_written: int, n_facts: int) -> None:
 def check_length(lm: Model, names: Iterable[str], n_tokens: int, *, what: str) -> None:
     """Raise :class:`BadInput` for ``n_tokens`` new tokens that would cut off one of ``names``.
 
-    One more than a name has shows whether it ends there. ``what`` they are called, as in "an object".
+    One token more than a name has shows whether it ends there. ``what`` is a noun for the message, such as
+    "an object".
     """
     longest = max(len(lm.tokenizer.tokenize(f" {name}")) for name in names)
     if n_tokens <= longest:
@@ -66,29 +68,37 @@ def write(
     same: Callable[[str, str], bool] = match.alike,
     reading: Reading | None = None,
 ) -> pd.DataFrame:
-    """Let every model go on after every question, greedily: a row for each, in the order of the questions.
+    """The greedy output of every model after every question: a row for each, in the order of the questions.
 
-    Of the prompts only the context is used. ``models``, ``questions``, ``only``, ``only_by`` and ``by`` (with
-    a "relation" in it) are as for :func:`lkecore.answers.asking.ask`. An output ends with the model's
-    end token, with ``stop`` if there is one, or after ``max_new_tokens``. ``windows`` has the
-    tokens that prompt and output of a model may have together, where these are not its own window.
+    Only the context of a prompt is used. ``models``, ``questions``, ``only``, ``only_by`` and ``by`` (which
+    must have "relation") are as for :func:`lkecore.answers.asking.ask`. An output ends with the model's end
+    token, with ``stop`` if there is one, or after ``max_new_tokens``. ``windows`` has the number of tokens
+    that prompt and output of a model may have together, where it is not the model's own window.
 
-    Columns: ``model``; those of ``by``; ``fact``, ``subject``, ``object``; ``text``, the output;
-    ``logprob`` (nats) and ``n_tokens`` of it, as :func:`lkecore.scores.generate.generate` has them (missing
-    in results that have none); ``prompt_tokens``, those of the longest prompt under the same key; and
-    whether the object stands in the output (bool): ``anywhere``, also in a longer word (the paper's rule,
-    IC-S6); ``whole_words``; ``at_the_start``, after blanks and as whole words; at last ``stray`` in
-    [0, 1]: in which share of the other facts under this key the output holds *their* object, which is how
-    often an output would be right that has nothing to do with its subject (NaN for a single fact). With
-    a ``reading`` of your own, which gets all rows at once, its columns stand in the place of these four. At
-    last ``question``, a digest of what was asked.
+    Columns:
 
-    With ``n_samples``, so many outputs are drawn besides, at temperature 1 and by ``seed``, and
-    ``confidence`` in [0, 1] is the share of them that say the ``same`` as the greedy output (BL-S6). The
-    samples are kept prompt by prompt, so that who goes on after a stop draws none again.
+    - ``model``, then the names in ``by``;
+    - ``fact``, ``subject``, ``object``;
+    - ``text``: the output;
+    - ``logprob`` (nats) and ``n_tokens`` of the output, as in :func:`lkecore.scores.generate.generate`
+      (missing in results that have none);
+    - ``prompt_tokens``: the number of tokens of the longest prompt under the same key;
+    - ``anywhere`` (bool): the object is in the output, also inside a longer word (the paper's rule, IC-S6);
+    - ``whole_words`` (bool): the object is in the output as whole words;
+    - ``at_the_start`` (bool): the output begins with the object, after blanks and as whole words;
+    - ``stray``, in [0, 1]: the share of the other facts under this key whose object is in the output (NaN for
+      a single fact). It estimates how often an output would be right that is unrelated to its subject;
+    - ``question``: a digest of what was asked.
 
-    They are kept as ``file`` (``.parquet``). On a page over runs nothing is written, as in ``ask``. Raises
-    :class:`BadInput`, before any weights are loaded, for a model that is not causal, and for a prompt
+    A ``reading`` of your own gets all rows at once; its columns replace the four from ``anywhere`` to
+    ``stray``.
+
+    With ``n_samples``, so many outputs are drawn besides, at temperature 1 and by ``seed``. Then
+    ``confidence``, in [0, 1], is the share of them that are the ``same`` as the greedy output (BL-S6). The
+    samples of each prompt are kept at once, so that a run which continues after a stop draws none again.
+
+    The outputs are kept as ``file`` (``.parquet``). On a page over runs no model writes, as in ``ask``.
+    Raises :class:`BadInput`, before any weights are loaded, for a model that is not causal, and for a prompt
     that leaves no room for the output; and as ``ask`` and :func:`lkecore.scores.generate.generate` do.
     """
     if on_page():
@@ -106,7 +116,7 @@ def write(
     }
     columns = ["model", *by]
 
-    # Prompts of a relation begin alike and go on side by side, whatever the estimator.
+    # Prompts of a relation begin with the same text and are continued together, whatever the estimator.
     place = columns.index("relation")
     said: dict[tuple, pd.DataFrame] = {}
     for name, relation in dict.fromkeys((key[0], key[place]) for key in asked):
@@ -144,7 +154,7 @@ def write(
 def _shares(
     greedy: Sequence[str], samples: Sequence[str], n: int, same: Callable[[str, str], bool]
 ) -> list[float]:
-    """Of each greedy output the share of its ``n`` samples that say the same."""
+    """For each greedy output the share of its ``n`` samples that are the ``same``."""
     found, drawn = [], iter(samples)
     for text in greedy:
         counts = Counter(next(drawn) for _ in range(n))
@@ -169,7 +179,7 @@ def _longest(key: tuple, some: Sequence, n_new: int, window: int | None, dtype: 
 
 
 def _found(texts: Sequence[str], objects: Sequence[str]) -> dict[str, list]:
-    """What `write` says of each output: by each rule whether its object is found, and stray hits."""
+    """For each output whether its object is found, by each rule of `write`, and stray hits."""
     pairs = list(zip(texts, objects, strict=True))
     # As match.contains has it, which looks at each name for faults, too: below it does so once for each.
     names = list(map(composed, objects))

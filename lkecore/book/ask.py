@@ -1,4 +1,4 @@
-"""Ask: what the page "Ask it yourself" reads, as scripts: a browser fetches no file from ``file://``."""
+"""Ask: the data of the page "Ask it yourself", as scripts: a browser fetches no file from ``file://``."""
 
 import base64
 import gzip
@@ -16,7 +16,7 @@ from lkecore.models import lab
 from lkecore.worlds.wordings import about, relations
 from lkecore.worlds.world import world
 
-PAGE = "ask"  # of the book: ask.md, and its folder in _static
+PAGE = "ask"  # a page of the book: ask.md, and its folder in _static
 WORLD = "lab:rich-1"
 MODELS = [f"{WORLD}/{size}" for size in ("2m", "0.7m", "0.7m-unplanted")]
 STATES = ["planted", "mislearned", "uncertain", "never"]
@@ -29,7 +29,7 @@ OFTEN = 16  # tellings, at least, of the told facts of the game
 def write(folder: Path) -> None:
     """Write ``facts.js`` and the weights of each model that ships into a folder: same input, same bytes.
 
-    ``facts.js`` names these scripts; of a model without one the page says that it is not there. Raises
+    ``facts.js`` names these scripts; the page says of a model without one that it is not there. Raises
     :class:`BadInput` for results of another world than is made now.
     """
     scripts = {name: f"weights-{name.rpartition('/')[2]}.js" for name in MODELS}
@@ -49,7 +49,7 @@ def _put(path: Path, name: str, value: Any) -> None:
 
 
 def packed(folder: Path) -> dict[str, Any]:
-    """A model for engine.js: config, tensors (name, how many numbers), tokenizer, weights in bfloat16."""
+    """A model for engine.js: config, tensors (name, number of values), tokenizer, weights in bfloat16."""
     names = ("config.json", "tokenizer.json")
     config, bpe = (json.loads((folder / each).read_text(encoding="utf-8")) for each in names)
     tensors = sorted((n, t["data"]) for n, t in deserialize((folder / lab.WEIGHTS).read_bytes()))
@@ -63,10 +63,11 @@ def packed(folder: Path) -> dict[str, Any]:
 
 
 def told() -> list[dict[str, Any]]:
-    """Each relation: its facts with FIELDS, and the AUROC of each model's confidence with its interval.
+    """The facts of each relation with FIELDS, and the AUROC of each model's confidence with its interval.
 
-    Fields are those of the states, but ``object``, ``cue_object`` and the ``control`` of a fact told often
-    are places in lists, -1 for none. ``opening`` is the fact told often that the first model is surest of.
+    Fields are those of the states, with these exceptions: ``object``, ``cue_object`` and the ``control`` of a
+    fact that is often stated are places in lists, -1 for none. ``opening`` is the often stated fact in which
+    the first model has the highest confidence.
     """
     sure = pd.concat(map(results, FOUND)).query("estimator == 'iclke-space' and model in @MODELS")
     sure = sure.pivot(index="fact", columns="model", values="confidence_gold")[MODELS]

@@ -1,6 +1,6 @@
-"""Book: gather the finished runs of a plan into the book's folder, and build its pages.
+"""Build: collect the finished runs of a plan in the book's folder, and build its pages.
 
-Nothing is executed here. A page takes its prose from the notebook's source and its outputs from the
+No notebook is executed here. A page takes its prose from the notebook's source and its outputs from the
 run, which has the same code, so that an edit of prose needs no new run.
 """
 
@@ -32,24 +32,24 @@ from lkecore.models import weights
 from lkecore.runs import plan
 from lkecore.storage import DATA, file_digest, read_frame, write_whole
 
-# Sphinx's trees are many objects that stay: to look for garbage among them as often as Python does took a
-# tenth of a build.
+# Sphinx's trees are many objects that stay: garbage collection as often as by default took a tenth of a
+# build.
 SPHINX = (
     "import gc, sys; gc.set_threshold(200_000, 50, 50); "
     "from jupyter_book.cli.main import main; sys.exit(main())"
 )
-# What a reader clicks on to see the cell of all parameters below those that a run has set.
+# The text on which a reader clicks to see the cell of all parameters, below those that a run has set.
 ALL = {
     f"code_prompt_{what.lower()}": f"{what} all, with their defaults" for what in ("Show", "Hide")
 }
-LARGEST = 20 * 2**20  # bytes of a file that a page hands out: more would swell the book
+LARGEST = 20 * 2**20  # bytes of a file that a page offers: larger ones would swell the book
 
 
 @contextmanager
 def alone(project: Path) -> Iterator[None]:
-    """While nobody else makes the book of this project: two would remove each other's files.
+    """Within, nobody else makes the book of this project: two commands would remove each other's files.
 
-    Raises :class:`BadInput` at once if somebody does. The system lets go of the lock of a process that dies.
+    Raises :class:`BadInput` at once if somebody does. The system releases the lock of a process that dies.
     """
     lock = project / "_build" / "book.lock"
     lock.parent.mkdir(exist_ok=True)
@@ -63,13 +63,13 @@ def alone(project: Path) -> Iterator[None]:
 
 
 def collect_pages(whole: plan.Plan, folder: Path) -> list[Path]:
-    """Write the page of every experiment into ``book/notebooks``, from what is finished in ``folder``.
+    """Write the page of every experiment into ``book/notebooks``, from the finished runs in ``folder``.
 
-    The page of an experiment with one run is that run. What all of them cover stands in
-    ``book/coverage.md``, what they say of claims in ``book/verdicts.md``, and what the book opens
-    with in ``book/findings.md``; the slides of its lessons are in ``book/notebooks/decks``. Raises
-    :class:`BadInput`, naming the notebooks, if a run or a page is missing, unfinished or damaged, the
-    contents list one without a row, or a sentence is not true.
+    The page of an experiment with one run is that run. ``book/coverage.md`` says what all pages cover,
+    ``book/verdicts.md`` what they say of claims, and ``book/findings.md`` opens the book; the slides of its
+    lessons are in ``book/notebooks/decks``. Raises :class:`BadInput`, naming the notebooks, if a run or a
+    page is missing, unfinished or damaged, if the contents list one without a row, or if a sentence is not
+    true.
     """
     _check_contents(whole)
     found = [plan.finished(row, folder) for row in whole.rows]
@@ -112,7 +112,10 @@ def collect_pages(whole: plan.Plan, folder: Path) -> list[Path]:
 
 
 def _check_contents(whole: plan.Plan) -> None:
-    """Sphinx would only say of each page that is missing which other pages link to it."""
+    """Raise :class:`BadInput` for pages in the contents without a row.
+
+    Sphinx would only say of each missing page which other pages link to it.
+    """
     contents = whole.project / "book" / "_toc.yml"
     pages = map(Path, parse_toc_yaml(contents)) if contents.exists() else ()
     rows = {row.whole.notebook.stem for row in whole.rows}
@@ -124,7 +127,7 @@ def _check_contents(whole: plan.Plan) -> None:
 
 
 def _shipped(job: runs.Job, folder: Path | None = None) -> list[coverage.Asked]:
-    """What ships of a notebook, and of pages that lead on to it, in the profiles that its page names."""
+    """The shipped answers of a notebook, and of pages that lead on to it, in the profiles of its page."""
     stems, moved = [job.notebook.stem], job.notebook.parent.parent / "book" / "moved.csv"
     if moved.exists():
         every = pd.read_csv(moved)
@@ -153,7 +156,7 @@ def _of_run(parameters: Mapping[str, Any], behind: Iterable[Path]) -> Mapping[st
 
 
 def _asked(parameters: Mapping[str, Any], answers: Sequence[pd.DataFrame]) -> Mapping[str, Any]:
-    """The parameters, with those relations alone of which there are answers: some may have been left out."""
+    """The parameters, with only those relations that have answers: some may have been left out."""
     there = [frame["relation"] for frame in answers if "relation" in frame]
     if "relations" not in parameters or not there:
         return parameters
@@ -161,7 +164,7 @@ def _asked(parameters: Mapping[str, Any], answers: Sequence[pd.DataFrame]) -> Ma
 
 
 def _cells(notebook: Path, shown: Path) -> tuple[Any, Any]:
-    """A notebook as it is written, and as it was executed."""
+    """(a notebook as it is written, the same as it was executed)."""
     executed = nbformat.read(shown / "notebook.ipynb", as_version=4)
     return runs.read_notebook(notebook), executed
 
@@ -174,7 +177,7 @@ def write_page(
     profile: str,
     target: Path,
 ) -> Path:
-    """Write ``target/NAME.ipynb``, and beside it what it links: data, runs behind it, the plain notebook."""
+    """Write ``target/NAME.ipynb``, and beside it what it links: data, its runs, the plain notebook."""
     source, executed = _cells(notebook, shown)
     sentence.give_way(source, shown)
     beside = target / notebook.stem
@@ -206,9 +209,9 @@ def compose(
     behind: dict[str, dict[str, Any]],
     below: str,
 ) -> Any:
-    """One page: prose of the source, code cells as executed, a note on top, and ``below`` what made it.
+    """One page: prose of the source, code cells as executed, a note on top, and ``below``, what made it.
 
-    ``behind`` are the manifests of the runs, by folder name.
+    ``behind`` has the manifests of the runs, by folder name.
     """
     ran = [cell for cell in executed.cells if cell.cell_type == "code"]
     injected = [c for c in ran if "injected-parameters" in c.metadata.get("tags", [])]
@@ -221,12 +224,12 @@ def compose(
         if cell.cell_type != "code":
             cells.append(cell)
         else:
-            # Captions and tags are the source's, as the prose is: no key depends on them.
+            # Captions and tags come from the source, like the prose: no key depends on them.
             metadata, cell = cell.metadata, next(ran)
             cell.metadata = copy.deepcopy(metadata)
             tags = cell.metadata.get("tags", [])
             if "parameters" in tags and injected:
-                # Below the values that were taken: the prose speaks of others, too.
+                # Below the values that were used, since the prose speaks of others, too.
                 cell.metadata["tags"] = [*tags, "hide-input"]
                 cell.metadata["mystnb"] = ALL
                 cells += [*injected, cell]
@@ -237,7 +240,7 @@ def compose(
     cells.append(nbformat.v4.new_markdown_cell(below))
     for number, cell in enumerate(cells):
         cell["id"] = (
-            f"cell-{number}"  # they are drawn anew else, and the same page would be another file
+            f"cell-{number}"  # the default ids are random, and the same page would be another file
         )
     page = nbformat.v4.new_notebook(cells=cells, metadata=executed.metadata)
     for cell in injected:
@@ -268,10 +271,10 @@ def _note(profile: str, manifest: dict[str, Any], behind: dict[str, dict[str, An
 def build(project: Path) -> Path:
     """Build the HTML book with warnings as errors; returns the path of its first page.
 
-    It is built aside: an older book stays until the new one is whole. One that was built of the very same
-    files stays, too; else Sphinx reads the pages that have changed (:mod:`lkecore.book.state`). Raises
-    :class:`BadInput` with Sphinx's own messages if a page has a warning. Two at a time are for
-    :func:`alone` to prevent.
+    It is built in another folder: an older book stays until the new one is whole. One that was built of
+    exactly the same files stays, too; otherwise Sphinx reads the pages that have changed
+    (:mod:`lkecore.book.state`). Raises :class:`BadInput` with Sphinx's own messages if a page has a warning.
+    :func:`alone` must prevent two builds at a time.
     """
     html = project / "_build" / "html"
     _put_back(html)
@@ -311,7 +314,7 @@ def build(project: Path) -> Path:
 
 
 def _put_back(html: Path) -> None:
-    """Have the older book back, where a build ended after it was moved away and before the new one came."""
+    """Restore the older book, where a build ended after it was moved away and before the new one came."""
     before = html.with_name("before")
     if before.exists() and not html.exists():
         os.replace(before, html)
@@ -320,7 +323,7 @@ def _put_back(html: Path) -> None:
 def _made_of(project: Path) -> state.Found:
     """Digests of all that a book is built of: its files, our code and the versions of libraries.
 
-    Of our code docstrings count, too: one page shows them.
+    Docstrings of our code count, too: one page shows them.
     """
     every = [*sorted((project / "book").rglob("*")), *sorted(DATA.parent.rglob("*"))]
     files = [path for path in every if path.is_file() and path.suffix != ".pyc"]

@@ -1,13 +1,13 @@
 """Coverage: which parts of the papers the book has carried out, and where each can be seen.
 
 Every method, equation, data set, figure and table of a paper has an id, such as IC-F1
-(``data/coverage.csv``). A code cell of a notebook names those that its output shows, in its metadata
-(``covers=["IC-F1"]``). What counts is the output: a cell that was not executed, or that printed and
-drew nothing, covers nothing. Some ids need more: the paper's facts, say, or a second model. Then the
-cell says so in ``needs={"IC-D1": {"fact_set": "nobel"}, "IC-F9": {"models": 2}}``, and the id counts
-where the parameters say that it was so. And an id that was carried out with fewer models, relations, options
-or facts than in the paper, or on models of the lab alone, is a *small version*: ``whole`` of the list says
-what the paper's has. Tests name the ids that they check anywhere in their text.
+(``data/coverage.csv``). A code cell of a notebook names the ids that its output shows, in its metadata
+(``covers=["IC-F1"]``). Only output counts: a cell that was not executed, or that printed and drew nothing,
+covers nothing. Some ids need more: the paper's facts, say, or a second model. Then the cell says so in
+``needs={"IC-D1": {"fact_set": "nobel"}, "IC-F9": {"models": 2}}``, and the id counts where the parameters
+meet the needs. An id that was carried out with fewer models, relations, options or facts than in the paper,
+or on models of the lab alone, is a *small version*: ``whole`` of the list states the size of the paper's.
+Tests name the ids that they check anywhere in their text.
 """
 
 import re
@@ -30,13 +30,13 @@ PAPERS = {
 }
 MISSING = '<span class="lke-missing">not yet</span>'
 ID = re.compile(r"\b[A-Z]{2}-[A-Z]{1,2}\d+[a-z]?")
-EXAMPLES = "test_book_coverage.py"  # tests this list: the ids there are made-up cases
+EXAMPLES = "test_book_coverage.py"  # it tests this list: the ids there are made-up cases
 PLACED = re.compile(r"figures\.glue_figure\([\w.]+, \"([^\"]+)\"")
-SHIPPED = "-shipped"  # ends the names of figures that draw shipped results alone
+SHIPPED = "-shipped"  # the end of the names of figures that draw shipped results alone
 
 
 class Place(NamedTuple):
-    """Where an id can be seen: on which page, in which numbered figure ("": a table or text)."""
+    """A place where an id can be seen: on which page, in which numbered figure ("": a table or text)."""
 
     id: str
     page: str
@@ -46,18 +46,20 @@ class Place(NamedTuple):
 
 
 def asked() -> pd.DataFrame:
-    """All that is to be covered, in order: ``id``, ``paper``, ``kind``, ``what``, ``whole``, ``why_not``.
+    """A row for each id that is to be covered, in order.
 
-    ``what`` is in our words. ``whole`` says what the paper's version has at least, such as
-    "real 4, n_options 100": so many real models, and so many options; "" where there is no smaller one,
-    as of an equation. ``why_not``: why no page covers it yet, as MyST text; "" for what notebooks cover.
+    - ``id``, ``paper``, ``kind``;
+    - ``what``: in our words;
+    - ``whole``: the least size of the paper's version, such as "real 4, n_options 100": so many real models,
+      and so many options; "" where there is no smaller one, as of an equation;
+    - ``why_not``: why no page covers it yet, as MyST text; "" for an id that notebooks cover.
     """
     with (DATA / "coverage.csv").open(encoding="utf-8") as file:
         return pd.read_csv(file, keep_default_na=False)
 
 
 def needed(whole: str) -> dict[str, Any]:
-    """What ``whole`` of :func:`asked` says, as the needs of a cell.
+    """``whole`` of :func:`asked` as the needs of a cell.
 
     >>> needed("fact_set nobel, n_pairs 200")
     {'fact_set': 'nobel', 'n_pairs': 200}
@@ -67,7 +69,7 @@ def needed(whole: str) -> dict[str, Any]:
 
 
 class Asked(NamedTuple):
-    """What outputs are about: the models, and the parameters that they were asked with."""
+    """The subject of outputs: the models, and the parameters with which they were asked."""
 
     models: tuple[str, ...]
     parameters: Mapping[str, Any]
@@ -76,19 +78,20 @@ class Asked(NamedTuple):
 def of_page(
     source: Any, executed: Any, page: str, run: Asked, shipped: Sequence[Asked] = ()
 ) -> list[Place]:
-    """What an executed notebook shows, a :class:`Place` for each id and cell with an output.
+    """A :class:`Place` for each id and cell with an output of an executed notebook.
 
-    ``source`` has the metadata of the cells and ``executed`` their outputs; the code of both is the
-    same. ``run`` is what the page itself is about, and ``shipped`` the results that it shows beside, in
-    figures of their own (``SHIPPED``) or in cells whose ``shows`` says so: "run", "shipped" or both.
-    An id with needs counts where one of these meets all of them: a list has at least so many values,
-    a number is at least so large, and a text, such as a fact
-    set's name, has the needed one in it.
+    ``source`` has the metadata of the cells and ``executed`` their outputs; the code of both is the same.
+    ``run`` is the subject of the page itself. ``shipped`` has the results that it shows besides, in figures
+    of their own (``SHIPPED``) or in cells whose ``shows`` says so: "run", "shipped" or both.
+
+    An id with needs counts where one of these meets all of them: a list has at least so many values, a number
+    is at least so large, and a text, such as a fact set's name, has the needed one in it.
+
     Raises :class:`BadInput` for an id that is not on the list, needs of an id that the cell does not
     name, and a needed parameter that the notebook does not have.
     """
     known = dict(asked().set_index("id")["whole"].map(needed))
-    outputs: dict[str, list[Any]] = {}  # two cells may have the same code: theirs in order
+    outputs: dict[str, list[Any]] = {}  # two cells may have the same code: their outputs in order
     for cell in executed.cells:
         if cell.cell_type == "code":
             outputs.setdefault(cell.source, []).append(cell.outputs)
@@ -125,7 +128,7 @@ def _with_real(of: Asked) -> dict[str, Any]:
 
 
 def _meets(given: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
-    """Whether parameters are such as an id needs them; the oldest results do not have any."""
+    """Whether parameters meet the needs of an id; the oldest results do not have all of them."""
     for name, least in needed.items():
         if name not in given:
             return False
@@ -140,7 +143,7 @@ def _meets(given: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
 
 
 def in_tests(tests: Path) -> dict[str, list[str]]:
-    """Id to the test files that name it, but for the test of this list; empty without such a folder."""
+    """{id: the test files that name it}, without the test of this list; empty without such a folder."""
     named: dict[str, list[str]] = {}
     for path in sorted(path for path in tests.glob("test_*.py") if path.name != EXAMPLES):
         for each in sorted(set(ID.findall(path.read_text(encoding="utf-8")))):
@@ -154,9 +157,9 @@ def page(
     profile: str,
     runs: Mapping[str, str],
 ) -> str:
-    """The book's page on coverage, as MyST text: a table a paper, a row an id; then the runs.
+    """The book's page on coverage, as MyST text: a table for each paper, a row for each id; then the runs.
 
-    ``tests`` is as in :func:`in_tests`; ``runs``: a page's name to the run that it shows.
+    ``tests`` is as in :func:`in_tests`; ``runs`` maps a page's name to the run that it shows.
     """
     every = asked()
     seen: dict[str, list[Place]] = {}

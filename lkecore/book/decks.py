@@ -1,6 +1,6 @@
 """Decks: slides for each lesson of teach.md, one HTML file each, of its words and the pages' figures.
 
-A lesson's list after **Bets.** has a page and what to bet on. One slide asks, the next one shows the main
+A lesson's list after **Bets.** has pages and the bet on each. One slide asks, the next one shows the main
 figure of the page and its bold sentence. The last slides have the lesson's questions.
 """
 
@@ -16,7 +16,7 @@ import nbformat
 from lkecore.book import home, sentence
 from lkecore.storage import DATA, write_whole
 
-Pages = Mapping[str, tuple[Path, Collection[str]]]  # by name: the folder of its run, its models
+Pages = Mapping[str, tuple[Path, Collection[str]]]  # {name: (the folder of its run, its models)}
 LESSON = re.compile(r"^## Lesson (\d+): ([^\n]+)\n(.*?)(?=^## |\Z)", re.M | re.S)
 AIM = re.compile(r"^\*\*Aim\.\*\* (.+?)\n\n", re.M | re.S)
 BETS = re.compile(r"^\*\*Bets\.\*\*.*?\n\n((?:[- ] .+\n)+)", re.M)
@@ -89,7 +89,7 @@ def titled(name: str, pages: Pages) -> str:
 
 
 def shown(text: str, pages: Pages) -> str:
-    """MyST text as HTML on one line; a page is cited by its title, any other role is its words."""
+    """MyST text as HTML on one line; a page is cited by its title, any other role by its words."""
 
     def words(role: re.Match[str]) -> str:
         cited = role[1].lower() == "page"

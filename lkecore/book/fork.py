@@ -31,15 +31,15 @@ DEFINED = re.compile(
 
 
 def find_project(start: Path) -> Path:
-    """The folder that holds ``notebooks/``: ``start`` or the nearest one above it."""
+    """The folder that contains ``notebooks/``: ``start`` or the nearest one above it."""
     for folder in (start.absolute(), *start.absolute().parents):
-        if any((folder / "notebooks").glob("*.py")):  # book/notebooks holds pages, no sources
+        if any((folder / "notebooks").glob("*.py")):  # book/notebooks has pages, no sources
             return folder
     raise BadInput(f"no folder notebooks/ with notebooks in {start.absolute()} or above it")
 
 
 def find_notebook(project: Path, name: str) -> Path:
-    """The file of a notebook that is named by its stem; the nearest names if there is none."""
+    """The file of a notebook, by its stem; :class:`BadInput` with the nearest names if there is none."""
     known = {path.stem: path for path in sorted((project / "notebooks").glob("*.py"))}
     if not known:
         raise BadInput(f"no notebooks in {project / 'notebooks'}")
@@ -54,7 +54,7 @@ def new(project: Path, name: str, source: str | None = None) -> list[Path]:
     Without ``source`` it is a short page that has the whole way in it, in no params file and not in the
     contents; with it, a copy of that notebook. ``name`` is two digits and lower-case words, such as
     ``14_my_separator``; its first digit is the chapter. The labels that the page defines get the words as
-    an ending, here ``-my-separator``, since no label may stand twice in a book. All files are written, or
+    an ending, here ``-my-separator``, since no label may occur twice in a book. All files are written, or
     none; a parameter file or contents without the source stay as they are. Raises :class:`BadInput` for
     names that are malformed, taken or unknown.
     """
@@ -96,7 +96,7 @@ def _defined(prose: str) -> list[str]:
 
 
 def _renamed(project: Path, original: Path, name: str) -> str:
-    """The text of the copy: new labels, a title of its own, its own name where it says how to run."""
+    """The text of the copy: new labels, its own title, and its own name in the words on how to run it."""
     text, words = _read(original), name.split("_")[1:]
     renamed = {label: f"{label}-{'-'.join(words)}" for label in labels(original)}
     for label in renamed:
@@ -159,7 +159,7 @@ def _with_rows(path: Path, source: str, name: str) -> str:
 def _with_entry(path: Path, source: str, name: str) -> str:
     """The text of the contents with a line for ``name``, if they have one for ``source``.
 
-    It stands below the line of ``source``, or at the end of its own chapter if that is another one.
+    The line is below that of ``source``, or, if ``name`` is of another chapter, at the end of that chapter.
     """
     from sphinx_external_toc.parsing import MalformedError, parse_toc_data
 
@@ -276,15 +276,14 @@ def _write_all(texts: dict[Path, str]) -> None:
 def export(notebook: Path, out: Path, *, force: bool = False) -> Path:
     """Write a notebook as a plain ``.ipynb`` without outputs, for Jupyter or papermill anywhere.
 
-    Prose and code stay as they are, and so does the tag ``parameters``. Two exports of one file are
-    equal byte for byte. Raises :class:`BadInput` if ``out`` is another file already, unless
-    ``force``.
+    Prose, code and the tag ``parameters`` stay as they are. Two exports of one file are equal byte for byte.
+    Raises :class:`BadInput` if ``out`` is another file already, unless ``force``.
     """
     import nbformat
 
     if out.suffix != ".ipynb":
         raise BadInput(f"{out} must end in .ipynb")
-    _read(notebook)  # refuses what is no text
+    _read(notebook)  # refuses a file that is no text
     cells = []
     for place, cell in enumerate(runs.read_notebook(notebook).cells):
         content = f"{place} {cell.cell_type}\n{cell.source}"
@@ -293,7 +292,7 @@ def export(notebook: Path, out: Path, *, force: bool = False) -> Path:
         identity = hashlib.sha256(content.encode()).hexdigest()[:12]
         cells.append(make(cell.source, id=identity, metadata=kept))
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    # Nothing about jupytext: Jupyter would pair the file with a .py that may not be there.
+    # Without metadata of jupytext: Jupyter would pair the file with a .py that may not exist.
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
     plain = nbformat.v4.new_notebook(cells=cells, metadata=metadata)
     nbformat.validate(plain)

@@ -1,8 +1,8 @@
-"""Home: the book opens with its findings, quoted from its pages.
+"""Home: the opening of the book, its findings, quoted from its pages.
 
-A page opens with one sentence in bold, whose numbers it hands over as ``findings.csv``
-(:func:`lkecore.figures.page.glue_values`), with how large the ``effect`` is and which models were ``asked``.
-The first page shows the main figure of one page, and below it the sentences of some, each with a link to the
+A page opens with one sentence in bold. ``findings.csv`` has the numbers of that sentence
+(:func:`lkecore.figures.page.glue_values`), the size of the ``effect``, and which models were ``asked``. The
+first page shows the main figure of one page, and below it the sentences of some pages. Each has a link to the
 page that shows how it was measured. No number is typed here.
 """
 
@@ -32,8 +32,8 @@ CAPTION = (
     "of the stated ones do. Lines: 95 % over worlds, or over facts for a method tested in one. "
     f"From {{page}}`{FIGURE[0]}`."
 )
-GLUED = re.compile(r"{glue:text}`(\w+)(?::([^`]+))?`")  # a name, and how its number is shown
-SVG = "application/papermill.record/image/svg+xml"  # where a page keeps what it shows elsewhere
+GLUED = re.compile(r"{glue:text}`(\w+)(?::([^`]+))?`")  # a name, and the format of its number
+SVG = "application/papermill.record/image/svg+xml"  # the type of figures shown elsewhere
 
 
 def write(book: Path, pages: Mapping[str, tuple[Path, Collection[str]]]) -> None:
@@ -41,13 +41,13 @@ def write(book: Path, pages: Mapping[str, tuple[Path, Collection[str]]]) -> None
 
     ``pages`` has, by the name of a page, the folder of its finished run and the models that it asked.
     The figure goes into the page's folder under ``book/notebooks``. Raises :class:`BadInput`, naming the
-    file, if one is not what a page keeps.
+    file, for a file that no page would keep so.
     """
     quotes = {}
     for name in QUOTED:
         found = read(pages[name][0]) if name in pages else {}
         if found:
-            other = instead(pages[name][0])  # its effect would be one of the sentence that gave way
+            other = instead(pages[name][0])  # its effect belongs to the sentence that gave way
             said = other or sentence(pages[name][0], found) or next(iter(found.values()))
             quotes[name] = said, "" if other else found.get("effect", ""), found.get("asked", "")
     page, figure = FIGURE
@@ -62,9 +62,9 @@ def write(book: Path, pages: Mapping[str, tuple[Path, Collection[str]]]) -> None
 
 
 def read(folder: Path) -> dict[str, str]:
-    """The findings of a finished page, {name: sentence}; empty if it hands over none.
+    """The findings of a finished page, {name: sentence}; empty if it has none.
 
-    A sentence of a single dash stands for nothing, and is left out.
+    A sentence of a single dash means that there is none, and is left out.
     """
     path = folder / FILE
     if not path.exists():
@@ -78,9 +78,9 @@ def read(folder: Path) -> dict[str, str]:
 
 
 def sentence(folder: Path, found: Mapping[str, str]) -> str:
-    """The one bold sentence at the top of a finished page, with what it handed over; "" if it has none.
+    """The bold sentence at the top of a finished page, with its numbers; "" if it has none.
 
-    Raises :class:`BadInput`, naming the page, for a number that was not handed over.
+    Raises :class:`BadInput`, naming the page, for a number that the page does not hand over.
     """
     notebook = nbformat.read(folder / "notebook.ipynb", as_version=4)
     first = next((cell.source for cell in notebook.cells if cell.cell_type == "markdown"), "")
@@ -102,7 +102,7 @@ def opening(
 ) -> str:
     """The opening as MyST text: a figure if there is an ``image``, and a list of ``quotes``.
 
-    A quote is, by its page, a sentence, the effect and the models. ``image`` is its path from the book's
+    ``quotes`` maps a page to a sentence, the effect and the models. ``image`` is its path from the book's
     folder. ``for_tests`` names the models whose numbers mean nothing.
     """
     lines = ["## What we found", ""]
@@ -139,7 +139,7 @@ def opening(
 
 
 def drawing_of(run: Path, name: str) -> str | None:
-    """The drawing (SVG) that an executed page has handed over as ``name``; None if it has none."""
+    """The drawing (SVG) that an executed page handed over as ``name``; None if it has none."""
     notebook = nbformat.read(run / "notebook.ipynb", as_version=4)
     for cell in notebook.cells:
         for output in cell.get("outputs", []):

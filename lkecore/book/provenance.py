@@ -1,4 +1,4 @@
-"""Provenance: what made the numbers of a page, written below it by the book."""
+"""Provenance: what made the numbers of a page; the book writes it below the page."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,9 +10,7 @@ from lkecore.answers.shipped import about_of, table
 from lkecore.book.foreign import code, download, plain
 from lkecore.errors import BadInput
 
-AGAIN = (
-    "again-*.csv"  # what a page keeps of questions that were asked again (lkecore.answers.again)
-)
+AGAIN = "again-*.csv"  # a page's record of questions that were asked again (lkecore.answers.again)
 COUNTS = ["model", "asked", "same", "nats"]
 # Parameters of pages that name sources in results/.
 SOURCES = ("sources", "others", "choices", "gains", "shares", "redrawn", "masked", "name_sources")
@@ -34,8 +32,9 @@ def section(
 ) -> str:
     """The last section of a page, as Markdown.
 
-    ``source`` is the notebook, ``manifest`` that of the page in the folder ``shown``, and ``behind`` those of
-    its runs, by folder name. Raises :class:`BadInput` for a file of the page that is not what a run keeps.
+    ``source`` is the notebook, ``manifest`` that of the page in the folder ``shown``, and ``behind`` has
+    those of its runs, by folder name. Raises :class:`BadInput` for a file of the page that no run would keep
+    so.
     """
     made = _named(source, manifest["parameters"])
     rows = [_line(about_of(its)) for _, its in made.groupby(["experiment", "source"], sort=False)]
@@ -61,14 +60,14 @@ def section(
 
 
 def _front(run: Mapping[str, Any], name: str) -> str:
-    """What a run put in front of each text of a model; "" if it asked none."""
+    """The tokens that a run put in front of each text of a model, in words; "" if it asked none."""
     if name not in run["prefixes"]:
         return ""
     return f", {plain(' '.join(run['prefixes'][name]) or 'nothing')} in front of a text"
 
 
 def again(shown: Path) -> str:
-    """What is said of the questions that a page asked again; "" where it asked none."""
+    """The sentence about the questions that a page asked again; "" where it asked none."""
     paths = sorted(shown.glob(AGAIN))
     try:
         counts = [pd.read_csv(path)[COUNTS] for path in paths]
@@ -90,7 +89,7 @@ def again(shown: Path) -> str:
 
 
 def files(beside: Path, data: list[Path], behind: dict[str, dict[str, Any]]) -> str:
-    """What a reader may take home: the notebook, the data, and the runs behind the numbers."""
+    """The links to what a reader may download: the notebook, the data, and the runs of the page."""
     name = beside.name
     lines = [
         "**Take it with you**",
@@ -137,7 +136,7 @@ def _items(value: Any) -> list[str]:
 def _line(about: Mapping[str, Any]) -> str:
     """A row of the table about one source.
 
-    The minutes are those of the runs that ended, and where others had scored before them, it says so.
+    The minutes are those of the runs that ended; the row says so where earlier runs had scored a part.
     """
     kept, took = about["chunks_from_cache"], f"{about['seconds'] / 60:.0f} min"
     if kept:

@@ -1,7 +1,8 @@
-"""Sentence: what an author says in bold at the top of a page gives way where it is not true of a run.
+"""Sentence: an author's bold sentence at the top of a page is replaced where it is not true of a run.
 
-A page keeps ``sentence.csv``: words of its sentence and captions, and whether each holds
-(:func:`lkecore.figures.page.sentence`). A reader's run never stops for them. The book's own build does.
+A page keeps ``sentence.csv``: words of its sentence and captions, and whether they are true
+(:func:`lkecore.figures.page.sentence`). False words never stop a reader's run. They stop the book's own
+build.
 """
 
 import re
@@ -18,15 +19,15 @@ from lkecore.runs import plan
 
 FILE = "sentence.csv"
 BOLD = re.compile(r"^(# .+\n\n)\*\*([^*]+)\*\*(?=\n\n|$)")
-# What a page is about: with other values in one of these it is a reader's run.
+# The subject of a page: a run with other values in one of these is a reader's run.
 ABOUT = ("fact_set", "model", "models", "sources")
 
 
 def failing(folder: Path) -> list[str] | None:
-    """The words that do not hold in a finished page; None if all do, or the page names none.
+    """The words that are not true of a finished page; None if all are, or the page names none.
 
-    An empty list says that the sentence is not about such a run at all. Raises :class:`BadInput`, naming
-    the file, if it is not what a page keeps.
+    An empty list means that the sentence is not about such a run at all. Raises :class:`BadInput`, naming
+    the file, for a file that no page would keep so.
     """
     path = folder / FILE
     if not path.exists():
@@ -41,7 +42,7 @@ def failing(folder: Path) -> list[str] | None:
 
 
 def instead(folder: Path) -> str:
-    """What a finished page says in place of its author's sentence; "" where that stays."""
+    """The sentence of a finished page in place of its author's; "" where that stays."""
     failed = failing(folder)
     if failed is None:
         return ""
@@ -50,9 +51,9 @@ def instead(folder: Path) -> str:
 
 
 def give_way(source: Any, folder: Path) -> None:
-    """Put what is true of the finished page in ``folder`` in place of the bold sentence of ``source``.
+    """Put a true sentence about the finished page in ``folder`` in place of the bold sentence of ``source``.
 
-    In a page without such a sentence it ends the first text.
+    In a page without a bold sentence the new one ends the first text.
     """
     first = next((cell for cell in source.cells if cell.cell_type == "markdown"), None)
     if first and (said := instead(folder)):
@@ -62,9 +63,9 @@ def give_way(source: Any, folder: Path) -> None:
 
 
 def refuse_own(whole: plan.Plan, found: Iterable[tuple[runs.Job, Path]]) -> None:
-    """Raise :class:`BadInput` for all pages of the book's own whose words do not hold.
+    """Raise :class:`BadInput` for all pages of the book's own whose words are not true.
 
-    ``found`` has what each page is about, and the folder of its finished run. A page is the book's own if
+    ``found`` has the job of each page, and the folder of its finished run. A page is the book's own if
     its facts, models and sources are those of its defaults, or of its row in ``params/book.yaml``.
     """
     failed = [(job, words) for job, folder in found if (words := failing(folder))]

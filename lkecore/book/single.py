@@ -1,6 +1,6 @@
-"""Single: one page alone, for whoever is writing it or hands it out. It needs no contents, no other page.
+"""Single: one page alone, for an author or for readers. It needs no contents and no other page.
 
-What leads to other pages is plain text here. Citations and terms lead to two small pages beside it.
+Links to other pages are plain text here. Citations and terms lead to two small pages beside it.
 """
 
 import base64
@@ -19,16 +19,16 @@ from lkecore.runs import plan
 from lkecore.storage import write_whole
 
 BESIDE = ("glossary", "references")
-# Links to the pages that are not there. One to an equation has no name by which Sphinx would leave it out.
+# Links to pages that do not exist here. One to an equation has no name by which Sphinx would leave it out.
 SUPPRESSED = ["myst.xref_missing", "ref.doc", "ref.numref", "ref.page", "ref.ref", "ref.term"]
 LOOK = "body {max-width: 60rem; margin: 2rem auto} td, th {padding: 0.1rem 0.7rem}"
-# What a style would fetch. A quoted address may have brackets: half of it left would undo all that follows.
+# What a style would fetch. A quoted address may have brackets: half of one would undo all that follows.
 FETCHED = re.compile(r"""@import[^;]+;|url\((?:"[^"]*"|'[^']*'|[^)]*)\)""")
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
 def plan_of(project: Path, name: str, params: Path | None = None) -> plan.Plan:
-    """What to run for a page: its row in ``params``, else in params/book.yaml, else its own defaults.
+    """The plan of a page: its row in ``params``, else in params/book.yaml, else its own defaults.
 
     Raises :class:`BadInput` for an unknown notebook, and for a ``params`` that has no row of it.
     """
@@ -44,9 +44,8 @@ def plan_of(project: Path, name: str, params: Path | None = None) -> plan.Plan:
 def render(whole: plan.Plan, name: str, folder: Path) -> Path:
     """Make ``_build/page/NAME`` of the finished run of a page in ``folder``; returns its HTML file.
 
-    Sphinx's warnings on it, and what takes the place of its sentence, go to standard error, and the page
-    is there all the same. Raises
-    :class:`BadInput` if the run is not finished, or no page came about.
+    Sphinx's warnings about it, and the sentence that replaces the author's, go to standard error, and the
+    page is made all the same. Raises :class:`BadInput` if the run is not finished, or no page was made.
     """
     [row] = [row for row in whole.rows if row.whole.notebook.stem == name]
     job, shown, manifest, behind = plan.finished(row, folder)
@@ -68,7 +67,8 @@ def is_prose(project: Path, name: str) -> bool:
 def render_prose(project: Path, name: str) -> Path:
     """Make ``_build/page/NAME`` of a page without a notebook, which needs no run; returns its HTML file.
 
-    Of "ask" it holds the models and facts, so that the folder can be handed out. Raises as :func:`render`.
+    The folder of "ask" contains the models and facts, so that it can be given to others. Raises as
+    :func:`render`.
     """
     book = _emptied(project, name)
     shutil.copy(project / "book" / f"{name}.md", book)
@@ -78,7 +78,7 @@ def render_prose(project: Path, name: str) -> Path:
 
 
 def _emptied(project: Path, name: str) -> Path:
-    """The folder that a page alone is built from, without what was there."""
+    """The folder from which a page alone is built, emptied."""
     book = project / "_build" / "page" / name / "book"
     shutil.rmtree(book, ignore_errors=True)
     book.mkdir(parents=True)
@@ -86,7 +86,7 @@ def _emptied(project: Path, name: str) -> Path:
 
 
 def _built(project: Path, name: str, file: str) -> Path:
-    """The HTML of a page whose ``file`` is in its folder, with what stands beside it."""
+    """The HTML of a page whose ``file`` is in its folder, with the pages beside it."""
     place, source = project / "_build" / "page" / name, project / "book"
     book = place / "book"
     left_out = shutil.ignore_patterns(*[ask.PAGE] * (name != ask.PAGE), "weights-*", "facts.js")
@@ -120,7 +120,7 @@ def _built(project: Path, name: str, file: str) -> Path:
 def alone(page: Path, title: str = "") -> str:
     """The article of a page as one HTML text: images and styles inside, no code or scripts, nothing to fetch.
 
-    ``title`` takes the place of the page's own.
+    ``title`` replaces the page's own.
     """
     from bs4 import BeautifulSoup
 

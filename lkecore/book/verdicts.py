@@ -1,6 +1,7 @@
-"""Verdicts: all claims of the papers and of the lab on one page, with what the book's pages say of each.
+"""Verdicts: all claims of the papers and of the lab on one page, with the verdicts of the book's pages.
 
-A page that tests claims keeps a ``verdicts.csv``, a line a claim (:func:`lkecore.answers.decided.verdicts`).
+A page that tests claims keeps a ``verdicts.csv``, a row for each claim
+(:func:`lkecore.answers.decided.verdicts`).
 """
 
 import re
@@ -17,8 +18,8 @@ from lkecore.errors import BadInput
 from lkecore.stats import power
 
 FILE = "verdicts.csv"
-ALL = "every_verdict.csv"  # beside the page: all of them, with what each was decided on
-LARGE = 1_000_000  # of so many, t is normal
+ALL = "every_verdict.csv"  # in the page's folder: all verdicts, with the answers that decided each
+LARGE = 1_000_000  # with so many units, t is normal
 ORDER = ["holds", "fails", "undecided"]
 HEADS = ["claim", "holds if", "ours", "verdict", "could show", "tested in"]
 OTHER = "not a difference of shares"
@@ -26,9 +27,9 @@ SHARE = re.compile(r"share of (?!the (probability|right pairs|largest))")  # a u
 
 
 def read(folder: Path) -> pd.DataFrame | None:
-    """What a finished page says of claims; None if it tests none.
+    """The verdicts of a finished page; None if it tests no claims.
 
-    Raises :class:`BadInput`, naming the file, if it is not one that a page keeps.
+    Raises :class:`BadInput`, naming the file, for a file that no page would keep so.
     """
     path = folder / FILE
     if not path.exists():
@@ -49,9 +50,9 @@ def read(folder: Path) -> pd.DataFrame | None:
 
 
 def every(found: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """All verdicts, a row each: ``id``, ``claim`` and ``holds_if``, the ``page``, then what it keeps.
+    """A row for each verdict: ``id``, ``claim``, ``holds_if``, ``page``, then the columns that a page keeps.
 
-    ``found``: a page's name to what :func:`read` gave.
+    ``found`` maps a page's name to its frame from :func:`read`.
     """
     about = papers.claims("")[["id", "claim", "holds_if", "whose", "statistic", "unit", "interval"]]
     pages = [f.drop(columns=["claim", "holds_if"], errors="ignore") for f in found.values()]
@@ -64,8 +65,8 @@ def every(found: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def could_show(row: Mapping, claim: Mapping) -> float | str:
     """The least difference that the design of an undecided claim shows in 80 % of all cases.
 
-    It follows from the interval, so many standard errors wide. "" for a claim that is decided or was not
-    tested, or has no interval; ``OTHER`` for one that is no difference of two shares.
+    It follows from the interval, whose width is a number of standard errors. "" for a claim that is decided
+    or was not tested, or has no interval; ``OTHER`` for one that is no difference of two shares.
 
     >>> claim = {"unit": "share of facts", "statistic": "one minus other", "interval": "Student's t"}
     >>> row = {"verdict": "undecided", "low": -0.1, "high": 0.2, "n": 12}
@@ -84,9 +85,10 @@ def could_show(row: Mapping, claim: Mapping) -> float | str:
 
 
 def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
-    """The book's page on claims, as MyST text: a line a claim, and a link to all that :func:`every` gives.
+    """The book's page on claims, as MyST text: a row for each claim, and a link to all of :func:`every`.
 
-    A line has the estimate, its verdict and, of an undecided one, what its design could have shown.
+    A row has the estimate, its verdict and, of an undecided one, the difference that its design could have
+    shown.
     """
     lines = [
         "# What holds, and where",

@@ -1,4 +1,4 @@
-"""``lke book``, ``page``, ``results``, ``new`` and ``ipynb``: what is made of runs and notebooks."""
+"""``lke book``, ``page``, ``results``, ``new`` and ``ipynb``: commands that use runs and notebooks."""
 
 import sys
 from pathlib import Path
@@ -37,7 +37,7 @@ def build_book(params: Path, folder: Path | None) -> None:
 @click.option("--open", "opened", is_flag=True, help="open it in the browser")
 @RUNS
 def build_page(name: str, params: Path | None, opened: bool, folder: Path | None) -> None:
-    """Run the notebook NAME, make its page alone, and print the path of that.
+    """Run the notebook NAME, make its page alone, and print the path of the page.
 
     Its parameters are those of its row in params/book.yaml or another file, else the notebook's own. NAME may
     also be a page of the book without a notebook, such as ask.
@@ -83,10 +83,10 @@ def report(
     out: Path | None,
     folder: Path | None,
 ) -> None:
-    """What MODEL knows, as one HTML page that needs nothing else; how long it takes is said first.
+    """Report what MODEL knows, as one HTML page that needs no other file; first, print how long it takes.
 
-    By relation, with the best rule without a model, in two formats and in templates; how sure it is where
-    it is right; and what it says where it is wrong.
+    The page shows, by relation, the accuracy in two formats and in templates, with the best rule without a
+    model; how sure the model is where it is right; and what it says where it is wrong.
     """
     from lkecore import facts
     from lkecore.book import fork, single
@@ -102,7 +102,7 @@ def report(
             weights.check_name(each)
     if other == model:
         complaints.append(f"--compare {other}: it is the model itself")
-    with noted(complaints):  # what cannot be drawn is said before any run
+    with noted(complaints):  # facts that cannot be drawn are reported before any run
         facts.draw(fact_set, [*relations], **size, seed=0)
     refuse(complaints)
     project = fork.find_project(Path())
@@ -126,9 +126,9 @@ def report(
 @click.option("--compare", is_flag=True, help="write nothing; compare them with what ships there")
 @click.option("--add", is_flag=True, help="PARAMS has some models only; what ships of others stays")
 def keep_results(params: Path, folder: Path | None, compare: bool, add: bool) -> None:
-    """Gather what the finished runs of PARAMS found into results/, which ships with the project.
+    """Collect the answers of the finished runs of PARAMS in results/, which ships with the project.
 
-    With --compare the exit code is 1 where a row differs, or none is about what ships.
+    With --compare the exit code is 1 where a row differs, or where no row is about what ships.
     """
     if compare and add:
         raise BadInput("--compare writes nothing, so there is nothing to --add: give one of them")

@@ -1,4 +1,4 @@
-"""``lke compare``: whether two runs differ, after; ``lke power``: what a design can show, before."""
+"""``lke compare``: whether two runs differ; ``lke power``: before a run, what its design can show."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from lkecore.progress import say, say_json
 
 
 def choosing(command: Any) -> Any:
-    """The options that choose answers of two sides."""
+    """A command with the options that choose the answers of two sides."""
     for name in ("draw", "estimator", "model", "source"):
         text = "for both sides, or given again for the second"
         command = click.option(f"--{name}", multiple=True, help=text)(command)
@@ -26,7 +26,7 @@ def compare(first: str, second: str, as_json: bool, **given: Any) -> None:
     """Whether A and B differ, on the questions that both were asked.
 
     A and B are folders of lke score --out, finished runs, names in results/, or files (or folders) of lm_eval
-    --log_samples. Without B all models of A are compared with each other, or two ways of asking one.
+    --log_samples. Without B all models of A are compared with each other, or two ways of asking one model.
     """
     from lkecore.answers import paired, sides
 
@@ -65,8 +65,8 @@ def power(
 ) -> None:
     """Before a run: how many relations and facts show a difference of --detect between two models.
 
-    From the variance between and within relations in answers that are there already, the pilot; and which
-    differences the design of PARAMS, a file in params/, can show.
+    The numbers follow from the variance between and within relations in existing answers, the pilot. With
+    PARAMS, a file in params/, the command also prints which differences its design can show.
     """
     from lkecore.book import fork
     from lkecore.cli.runs import read_plan_of

@@ -24,12 +24,12 @@ from lkecore.cli.score import score
 from lkecore.errors import BadInput, of_file
 from lkecore.progress import say
 
-# What a folder may answer that is full, may only be read or is none: mended, it takes what is to come.
+# Errors of a folder that is full, read-only or no folder: after a repair the same command continues.
 UNUSABLE = {
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS,
     errno.ENOTDIR, errno.EEXIST,
 }  # fmt: skip
-# Options of lm-evaluation-harness, by habit, and what does the same here.
+# Options of lm-evaluation-harness, out of habit, and what does the same here.
 HABITS = {
     "--tasks": "lke score has --facts and --relation, and lke facts lists the relations of a fact set",
     "--list": "lke facts lists the relations of a fact set, lke models the models",
@@ -70,9 +70,9 @@ for command in (
 
 
 def main() -> None:
-    """Entry point: each thing that the user can mend is one line on standard error; the exit code is 2.
+    """Entry point: each mistake that the user can mend is one line on standard error; the exit code is 2.
 
-    With ``lke -v`` the traceback stands before it.
+    With ``lke -v`` the traceback comes before it.
     """
     settings: dict[str, bool] = {}
 
@@ -106,9 +106,10 @@ def main() -> None:
 
 
 def _write_all_letters() -> None:
-    """From now on, here and in processes that we start: a letter that a stream lacks is its escape.
+    """From now on, here and in processes that we start, print an escape for a letter that a stream lacks.
 
-    Names are in any script, and a terminal or a file may be ASCII or Latin-1: no line is lost for that.
+    Names are in any script, and a terminal or a file may be ASCII or Latin-1: no line is lost because of
+    that.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

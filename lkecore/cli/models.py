@@ -1,4 +1,4 @@
-"""``lke models`` and ``lke facts``: look at what can be named."""
+"""``lke models`` and ``lke facts``: list the models and facts that can be named."""
 
 import shlex
 import sys
@@ -25,12 +25,12 @@ from lkecore.progress import say
 def list_facts(spec: str, relation: str | None, task_folder: str | None) -> None:
     """List the relations of a fact set (default: atlas), or write one as a task.
 
-    The rows that were read are facts, repeated ones and those left out. Names that differ in letter case
-    alone are one object; below the table they are named, and so are names that only look alike, and files
-    that are no facts.
+    The number of rows read is the sum of facts, repeated rows and rows left out. Objects whose names differ
+    in letter case alone are one object. Lines below the table list such names, names that only look alike,
+    and files that are no facts.
 
-    With --lm-eval the questions of lke score, as it asks them by default, become a task of
-    lm-evaluation-harness: 50 examples in the context, 100 options.
+    With --lm-eval the questions of lke score, with its defaults, become a task of lm-evaluation-harness: 50
+    examples in the context, 100 options.
     """
     if relation or task_folder:
         if not (relation and task_folder):
@@ -145,7 +145,7 @@ def lock_models(params: tuple[Path, ...], update: bool, path: Path) -> None:
     if not path.parent.is_dir():
         raise BadInput(f"models lock {path}: there is no folder {path.parent} (see --file)")
     named = [m for p in params for job in read_plan(p).jobs for m in runs.models_of(job.effective)]
-    # One with a revision of its own needs no lock, and a folder may be called as a hub id.
+    # A model with a revision needs no lock, and a folder may have the name of a hub id.
     wanted = [hub.plain(m) for m in named if weights.kind_of(m).on_hub and "@" not in m]
     changed, failures = hub.lock(path, wanted if params else catalogue.hub_ids(), update=update)
     for repository, row in sorted(changed.items()):

@@ -15,7 +15,7 @@ MODELS_LOCK = Path("params", "models.lock")
 
 
 def use_lock(path: Path) -> None:
-    """Take the revisions of a lock file, for processes that we start as well."""
+    """Use the revisions of a lock file, also in processes that we start."""
     if path.is_file():
         os.environ.setdefault("LKE_MODELS_LOCK", str(path.absolute()))
 
@@ -43,7 +43,7 @@ COUNT = click.IntRange(min=1)
 
 
 def read_plan_of(params: Path) -> Any:
-    """The plan of a params file. Its project's models.lock says which revisions its models have."""
+    """The plan of a params file. Its project's models.lock decides the revisions of its models."""
     from lkecore.runs.plan import read_plan
 
     use_lock(params.absolute().parent.parent / MODELS_LOCK)
@@ -95,7 +95,7 @@ def run_plan(
 
 
 def carry_out(plan: Any, target: Path, settings: Any) -> None:
-    """Make what is not finished, and say what became of it; the exit code is 1 if something failed."""
+    """Make the runs that are not finished, and print the result; the exit code is 1 if something failed."""
     from lkecore.runs import grid
 
     _check_servers(plan)
@@ -116,7 +116,7 @@ def carry_out(plan: Any, target: Path, settings: Any) -> None:
 
 
 def _check_servers(plan: Any) -> None:
-    """Raise :class:`BadInput` where a model's server cannot be asked, or not what a notebook asks."""
+    """Raise :class:`BadInput` where a model's server cannot be asked, or not a notebook's questions."""
     from lkecore import runs
     from lkecore.models import served, weights
     from lkecore.runs import forecast
@@ -186,7 +186,8 @@ def show_status(params: Path, folder: Path | None) -> None:
 def show_damaged(folder: Path, aside: bool) -> None:
     """Compare finished runs, score files and models of the cache with what was written.
 
-    What is damaged, and what dead processes left, is one line each, and the exit code 1. Nothing is deleted.
+    Each damaged file or folder, and each leftover of a dead process, is one line, and the exit code is 1.
+    Nothing is deleted.
     """
     from lkecore.runs import verify
 

@@ -15,9 +15,9 @@ from lkecore.prompts.prompt import ESTIMATORS, SEPARATORS, TEMPLATES, pairs_show
 from lkecore.stats.rules import BLIND, RULES
 from lkecore.storage import as_parquet, write_whole
 
-# "ic-lke" is iclke-space, and the one that takes other separators.
+# "ic-lke" is iclke-space, and the only name that takes other separators.
 ICLKE, EICLKE = "ic-lke", "eiclke"
-# A template whose every token counts, wherever its object stands.
+# A template of which every token counts, wherever its object is.
 STATEMENTS = {name.replace("template", "statement"): name for name in TEMPLATES}
 EVERY = (ICLKE, *ESTIMATORS, *STATEMENTS, EICLKE, *RULES)
 OF_MODELS = {
@@ -30,7 +30,7 @@ OF_MODELS = {
 
 
 def _separator(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    r"""Shells make it hard to type a line break: \n and \t stand for what they stand for in C."""
+    r"""The separator with line breaks and tabs for \n and \t, which shells make it hard to type."""
     return value and value.replace("\\n", "\n").replace("\\t", "\t")
 
 
@@ -120,8 +120,9 @@ def score(
     """Ask one model about one relation, with any estimator; models may be of any kind.
 
     Writes OUT/options.parquet (one row for each fact and option) and prints one line of JSON.
-    A rule (lkecore.stats.rules) asks no model: its rows have the same columns, with a share of its guesses,
-    share, in the place of log-probabilities.
+
+    A rule (lkecore.stats.rules) asks no model: its rows have the same columns, but share, a share of its
+    guesses, replaces log-probabilities.
     """
     if estimator not in EVERY:
         raise BadInput(f"unknown estimator {estimator!r}; {nearest(estimator, EVERY)}")
@@ -168,7 +169,7 @@ def score(
     rows = {"rows_read": chosen.read, "rows_repeated": chosen.repeated}
     rows |= {"rows_left_out": chosen.left_out, "files_unread": facts.unread(spec)}
     shots = 0 if none_shown else shots
-    # EIC-LKE draws its pairs below: there shots are those before its first question.
+    # EIC-LKE draws its pairs below: its shots are those before its first question.
     shown = () if estimator == EICLKE else facts.draw_shots(train, shots, seed)
     asked = facts.draw_facts(test, limit, seed)
     n_options = int(of_options) if of_options != "all" else None
@@ -275,7 +276,7 @@ def _by_rule(
     out: str,
     drawn: dict[str, Any],
 ) -> None:
-    """Let a rule guess, write its rows and print its line; ``drawn`` says what was drawn, and how."""
+    """Let a rule guess, write its rows and print its line; ``drawn`` describes what was drawn, and how."""
     import pandas as pd
 
     from lkecore import stats
@@ -287,13 +288,13 @@ def _by_rule(
     for fact, names in zip(asked, options, strict=True):
         shares = rules.guess(rule, fact.subject, names, counts)
         for name, share in zip(names, shares, strict=True):
-            # The columns of a model's rows; of a prompt a rule reads the subject alone.
+            # The columns of a model's rows; a rule reads only the subject of a prompt.
             asked_as = fact.id, fact.subject, fact.subject, name, name
             rows.append((*asked_as, name == fact.object, share))
     columns = ["fact", "subject", "context", "continuation", "option", "gold", "share"]
     frame = pd.DataFrame(rows, columns=columns)
     right = frame.loc[frame["gold"], ["fact", "share"]]
-    found = method = None  # of a single fact that has a part nothing is known of others
+    found = method = None  # a single fact with a partial share says nothing about others
     how = {"value": "share", "seed": drawn["seed"]}
     if right["share"].isin([0, 1]).all():
         found, method = stats.estimate(right, over="share", **how), "Wilson, 95%"
@@ -319,7 +320,8 @@ def _by_rule(
 def _write(target: Path, frame: Any, lost: str = "") -> None:
     """Write the rows; an error names the file, which that of a full disk does not.
 
-    ``lost`` says what the same command has to do again; without it an error is told as any other one.
+    ``lost`` names the work that the same command must repeat; without it an error is raised like any other
+    one.
     """
     try:
         write_whole(target, as_parquet(frame, index=False))
@@ -330,7 +332,7 @@ def _write(target: Path, frame: Any, lost: str = "") -> None:
 
 
 def _target(out: str) -> Path:
-    """Where the rows go; raises :class:`BadInput` where nothing can be written."""
+    """The path of the rows; raises :class:`BadInput` where no file can be written."""
     if not out:
         raise BadInput("--out must name a folder")
     target = Path(out) / "options.parquet"

@@ -1,4 +1,4 @@
-"""Facts: what to ask about. First of the five steps, and the vocabulary of all."""
+"""Facts: what to ask about. The first of the five steps, and the vocabulary of all."""
 
 from lkecore.facts.drawn import Drawn, Sample, check_facts, draw, examples, fewer, overview
 from lkecore.facts.fact import Fact, Relation

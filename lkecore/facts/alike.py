@@ -1,6 +1,6 @@
-r"""Alike: names of a relation that look like one, and what is said of them: counted as one, or not.
+r"""Alike: names of a relation that look the same, and lines that say whether they count as one name.
 
-Characters that tell names apart and are not seen, or are hardly told from others, are shown by their code.
+Some characters distinguish names although nobody sees them, or hardly. They are shown by their code.
 """
 
 import re
@@ -12,15 +12,15 @@ from lkecore.facts.tables import UNSEEN, composed, fold
 
 APOSTROPHES = re.compile("['`\u00b4\u02b9\u02bb-\u02bf\u2018-\u201b\u2032\u2035\ua78c]")
 HYPHENS = re.compile("[\u002d\u058a\u2010-\u2015\u2212\u2e3a\u2e3b\u30a0]")
-# What chooses a picture, and fillers; the joiners and others that have no form are of the category Cf.
+# Variation selectors and fillers. The joiners and other characters without a form are of category Cf.
 CHOOSERS = re.compile("[\u034f\u115f\u1160\u180b-\u180d\u3164\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 
 def taken(relation: Relation) -> list[str]:
     """A line for subjects, and one for objects, that some rows write with characters that nobody sees.
 
-    Of the forms of a subject the first is asked. A fact keeps its own form of its object, and the first is
-    offered as a wrong option to others. Three of them are named; ``lke facts`` names all.
+    Of the forms of a subject the first is asked. A fact keeps its own form of its object, and the first form
+    is offered to other facts as a wrong option. A line names three groups of forms; ``lke facts`` names all.
     """
     objects = [
         forms
@@ -39,10 +39,10 @@ def taken(relation: Relation) -> list[str]:
 
 
 def near(relation: Relation) -> list[tuple[str, ...]]:
-    """Names that stay apart, and differ by joiners, apostrophes, hyphens or compatible forms (NFKC) alone.
+    """Names that stay separate and differ by joiners, apostrophes, hyphens or compatible forms (NFKC) alone.
 
-    Full-width letters are such forms. Of objects, letter case does not count either. The groups of subjects
-    come first, and each is sorted.
+    Full-width letters are such forms. For objects, differences of letter case do not count either. The groups
+    of subjects come first, and each group is sorted.
 
     >>> from lkecore.facts.fact import Fact
     >>> print(listed(near(Relation("r", tuple(Fact(o, "r", o, o) for o in ("d'Or", "d\u2019Or", "Ore"))))))
@@ -53,7 +53,7 @@ def near(relation: Relation) -> list[tuple[str, ...]]:
 
 
 def listed(groups: Iterable[tuple[str, ...]]) -> str:
-    """Groups of names, as a line shows them."""
+    """Groups of names as text in one line."""
     return "; ".join(", ".join(map(_shown, names)) for names in groups)
 
 

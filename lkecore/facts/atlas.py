@@ -14,9 +14,9 @@ def relations() -> tuple[str, ...]:
     return tuple(_tables()[0])
 
 
-@functools.cache  # it is part of the package: 8,943 rows, which a page asks for relation by relation
+@functools.cache  # it is part of the package: 8,943 rows, which a page reads relation by relation
 def _tables() -> tuple[dict[str, dict[str, Any]], dict[str, list[dict[str, Any]]]]:
-    """What is said of each relation, and the rows of each; nobody may change them."""
+    """({relation: its row of ``RELATIONS``}, {relation: its facts}); nobody may change them."""
     of: dict[str, list[dict[str, Any]]] = {}
     for _, row in read(FACTS):
         of.setdefault(row["relation"], []).append(row)
@@ -24,12 +24,12 @@ def _tables() -> tuple[dict[str, dict[str, Any]], dict[str, list[dict[str, Any]]
 
 
 def rows(relation: str) -> list[tuple[str, dict[str, Any], str]]:
-    """("atlas.tsv", row, "") of every row of a relation; empty if it is unknown."""
+    """("atlas.tsv", row, "") of every row of a relation; an empty list if the relation is unknown."""
     return [(FACTS.name, dict(row), "") for row in _tables()[1].get(relation, [])]
 
 
 def about(relation: str) -> dict[str, Any]:
-    """What its table says of a relation, as fields of :class:`~lkecore.facts.fact.Relation`."""
+    """The fields of :class:`~lkecore.facts.fact.Relation` in the table's row about a relation."""
     row = _tables()[0][relation]
     return {
         "label": row["label"],

@@ -1,4 +1,4 @@
-"""BEAR: what lies beside the relations of lm-pub-quiz's data sets, templates and answer spaces."""
+"""BEAR: the file about the relations of lm-pub-quiz's data sets, with their templates and answer spaces."""
 
 import functools
 import json
@@ -14,7 +14,7 @@ BESIDE = "metadata_relations.json"
 
 
 def beside(table: Path) -> Path | None:
-    """The file that tells of the relations in a table's folder, if there is one."""
+    """The file about the relations in a table's folder; None if there is none."""
     file = table.with_name(BESIDE)
     if not os.path.lexists(file):
         return None
@@ -23,9 +23,9 @@ def beside(table: Path) -> Path | None:
 
 
 def about(table: Path) -> dict[str, Any]:
-    """``templates`` of the relation in a table, and ``space``, its answer space; both () where nothing tells.
+    """``templates`` of the relation in a table, and ``space``, its answer space; () where no file has them.
 
-    Raises :class:`BadInput` for a file that is not as lm-pub-quiz writes it, and for one that tells of the
+    Raises :class:`BadInput` for a file that lm-pub-quiz would not write so, and for one that names the
     relation in another letter case.
     """
     file, name = beside(table), composed(stem_of(table))
@@ -44,9 +44,10 @@ def about(table: Path) -> dict[str, Any]:
 
 
 def in_space(table: Path, where: str, row: dict[str, Any]) -> dict[str, Any]:
-    """A row with the answer space of its relation as ``options``, unless it has some of its own.
+    """A row with the answer space of its relation as ``options``, unless it has options of its own.
 
-    Raises :class:`BadInput` for an object that is not among them: facts would have different options.
+    Raises :class:`BadInput` for an object that is not in the answer space: facts would have different
+    options.
     """
     space = about(table)["space"]
     if not space or row.get("options"):

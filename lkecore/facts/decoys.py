@@ -1,7 +1,7 @@
-"""Decoys: questions about nobody, with the object and the options of a fact. What they get is no knowledge.
+"""Decoys: questions about nobody, with the object and the options of a fact. No answer to them is knowledge.
 
-A decoy has to look like a fact that the model does not know: its name must sound like the names of
-subjects with the same object, or keep what hints at the object. Otherwise it is too easy to beat.
+A decoy must look like a fact that the model does not know. So its name must sound like the names of subjects
+with the same object, or keep what hints at the object. Otherwise it is too easy to beat.
 """
 
 import functools
@@ -21,28 +21,30 @@ from lkecore.facts.tables import fold, read, word_set
 from lkecore.storage import DATA
 
 KINDS = ("sounding", "letters", "halves", "village")
-FEWEST = 4  # other subjects of an object from which a name learns how they sound
+FEWEST = 4  # other subjects of an object from which the sound of a name can be learned
 RUN = 5  # letters in a row that a name may not share with a subject
 TRIES = 300
 
 
 def decoys(drawn: Drawn, kind: str, per_fact: int, seed: int) -> tuple[Drawn, dict[str, str]]:
-    """(what is drawn, with decoys in the place of its facts; why a fact has none, by its id).
+    """(the drawn relation, with decoys in place of its facts; {fact id: why it has no decoy}).
 
-    ``kind`` says what the invented subject is:
+    ``kind`` decides how the subject is invented:
 
-    - "sounding": letters, each after the two before it, learned from subjects with the same object, in the
-      length of one of them and with no run of five letters of any subject;
-    - "letters": the same learned from all subjects of the relation, with every letter kept that hints at the
-      object (shared words, runs of three letters, a shared first letter, the letters of a code);
-    - "halves": the beginning of one name and the end of another with the same object, and no whole word of
-      a subject;
+    - "sounding": letters, each drawn given the two before it, learned from subjects with the same object, in
+      the length of one of them and without any run of five letters of a subject;
+    - "letters": the same, learned from all subjects of the relation. Every letter that hints at the object is
+      kept (shared words, runs of three letters, a shared first letter, the letters of a code);
+    - "halves": the beginning of one name and the end of another with the same object, and no whole word of a
+      subject;
     - "village": a real place of 500 to 1,500 people in the country that is the object.
 
     Words of many subjects ("Airport") stay, and no decoy has the name of a subject or an object. The id of a
-    decoy is its fact's, ``~``, the kind and a number below ``per_fact``; its options are its fact's.
-    Everything depends on ``seed``, the kind and the fact. Raises :class:`BadInput` for an unknown kind,
-    ``per_fact`` below 1 and a relation of subjects without letters.
+    decoy is its fact's, ``~``, the kind and a number below ``per_fact``; its options are its fact's. The
+    result depends on ``seed``, the kind and the fact alone.
+
+    Raises :class:`BadInput` for an unknown kind, ``per_fact`` below 1 and a relation of subjects without
+    letters.
     """
     if kind not in KINDS:
         raise BadInput(f"kind {kind!r}: must be {', '.join(KINDS)}; {nearest(kind, KINDS)}")
@@ -77,11 +79,14 @@ def decoys(drawn: Drawn, kind: str, per_fact: int, seed: int) -> tuple[Drawn, di
 def beside(
     sample: Mapping[str, Drawn], many: Mapping[str, int], seed: int
 ) -> tuple[dict[str, dict[str, Drawn]], pd.DataFrame]:
-    """({"real" or a kind: {relation: what is drawn}}; a row for each fact and decoy).
+    """({"real" or a kind: {relation: what is drawn}}, a frame with a row for each fact and decoy).
 
-    ``many`` has for each kind the decoys of a fact. Columns: kind, relation, fact, subject, object, ``of``,
-    the fact that a decoy was made for, its :func:`hint`, and ``others``: how many other subjects have the
-    object of this fact.
+    ``many`` maps a kind to its number of decoys for each fact. Columns:
+
+    - ``kind``, ``relation``, ``fact``, ``subject``, ``object``;
+    - ``of``: the fact that a decoy was made for; of a fact, the fact itself;
+    - ``hint``: what the subject shares with the object (:func:`hint`);
+    - ``others``: how many other subjects have the object of this fact.
     """
     drawn = {"real": dict(sample)}
     for kind, n in many.items():
@@ -104,7 +109,7 @@ def beside(
 
 
 def hint(fact: Fact, relation: Relation) -> str:
-    """What a subject has of its object: "word", "run" of three letters, "code" (letters), or "none"."""
+    """What a subject shares with its object: "word", "run" of three letters, "code" (letters), or "none"."""
     if word_set(fact.subject) & word_set(fact.object):
         return "word"
     if _runs(fold(fact.subject), fold(fact.object), 3):
@@ -113,7 +118,7 @@ def hint(fact: Fact, relation: Relation) -> str:
 
 
 def _runs(a: str, b: str, least: int) -> set[int]:
-    """Places in ``a`` of runs of ``least`` letters or more that ``b`` has as well."""
+    """Places in ``a`` of runs of ``least`` letters or more that ``b`` has too."""
     return {
         place
         for i in range(len(a) - least + 1)
@@ -141,7 +146,7 @@ def _hinting(fact: Fact, relation: Relation) -> set[int]:
 
 @functools.lru_cache(maxsize=64)
 def _common(relation: Relation) -> frozenset[str]:
-    """Words for a kind of thing: in a twentieth of the subjects, and in three at least."""
+    """Words for a kind of thing: those in a twentieth of the subjects, and in at least three."""
     subjects = {f.subject for f in relation.facts}
     times = Counter(word for name in subjects for word in set(name.lower().split()))
     return frozenset(w for w, n in times.items() if n >= max(3, len(subjects) / 20))
@@ -160,9 +165,10 @@ def _alphabet(relation: Relation) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _chances(relation: Relation, names: tuple[str, ...]) -> NDArray[np.float64]:
-    """How likely a letter is after two others, [before, last, next], 0 no letter, in words of some names.
+    """The probability of a letter given the two before it, as [before, last, next]; index 0 is no letter.
 
-    Beneath what these say is what the relation says, more where they say little.
+    It is estimated from the words of ``names``. The estimate from the whole relation is its prior, which
+    weighs more where there are few words.
     """
     alphabet = _alphabet(relation)
     place = {c: i + 1 for i, c in enumerate(alphabet)}
@@ -186,10 +192,10 @@ def _chances(relation: Relation, names: tuple[str, ...]) -> NDArray[np.float64]:
 def _word(
     chances: NDArray[np.float64], alphabet: str, word: str, kept: set[int], rng: np.random.Generator
 ) -> str:
-    """A word of as many letters, drawn given those that are kept, and that it ends where it does."""
+    """A word of the same length, drawn given the letters that are kept, and that the word ends there."""
     ids = [alphabet.find(c.lower()) + 1 for c in word]
     fixed = [i in kept or not number for i, number in enumerate(ids)]
-    after = [chances[:, :, 0]]  # how likely the rest is, given the last two letters
+    after = [chances[:, :, 0]]  # probability of the rest, given the last two letters
     for number, stays in zip(reversed(ids), reversed(fixed), strict=True):
         may = np.zeros(len(chances))
         may[number if stays else slice(1, None)] = 1
@@ -211,7 +217,7 @@ def _word(
 def _name(
     like: str, kept: set[int], names: tuple[str, ...], relation: Relation, rng: np.random.Generator
 ) -> str:
-    """A name of words as long as those of ``like``, of which letters at ``kept`` and common words stay."""
+    """A name with words as long as those of ``like``; letters at ``kept`` and common words stay."""
     chances, found, at = _chances(relation, names), "", 0
     for piece in re.split(r"(\s+)", like):
         if piece.strip() and piece.lower() not in _common(relation):
@@ -239,7 +245,7 @@ def _sounding(fact: Fact, relation: Relation):
 
 
 def _runs_of_any(name: str, relation: Relation) -> bool:
-    """Whether a word of a name has a run of letters of a subject: five, or all of a short one but one."""
+    """Whether a word of a name has a run of letters of a subject: five, or, in a short word, all but one."""
     every = _every(relation)
     for word in (fold(w) for w in name.split() if w.lower() not in _common(relation)):
         size = min(RUN, max(3, len(word) - 1))

@@ -1,4 +1,4 @@
-"""Drawn: a whole sample at once, for each relation what is shown, asked and offered."""
+"""Drawn: a whole sample at once: for each relation the facts to show, the facts to ask and their options."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ from lkecore.facts.sample import (
 
 @dataclass(frozen=True)
 class Drawn:
-    """What is drawn of one relation: shots to show, facts to ask, and the options of each fact.
+    """The sample of one relation: shots to show, facts to ask, and the options of each fact.
 
-    ``train`` and ``test`` are what shots and asked facts were drawn from.
+    Shots are drawn from ``train``, and asked facts from ``test``.
     """
 
     relation: Relation
@@ -55,25 +55,29 @@ def draw(
     exactly: bool = False,
     leave_out: bool = False,
 ) -> Sample:
-    """What is shown, asked and offered, for each of ``relations`` (default: all of the fact set).
+    """The shots, asked facts and options of each of ``relations`` (default: all of the fact set).
 
-    ``part`` says what is asked: "test", or "choice", training facts that are not shown: to choose a
-    way of asking by, before any test fact is asked. ``n_facts`` of each relation are drawn, or all
-    there are (None: all, in their own order). With ``allow_fewer`` a relation with too few subjects
-    for ``n_shots`` or objects for ``n_options`` gets as many as it has, and :func:`fewer` says so; for a
-    choice half of its subjects at most are shown, so that some are left to ask. With ``own_seeds`` each
-    relation draws facts by a seed of its own: a world of the lab has all relations in one order, and one seed
-    would draw the same kinds of facts in each. ``among`` has ids of facts; no others are asked then. With
-    ``exactly``, a relation with fewer than ``n_facts`` is refused. With ``leave_out`` a relation without any
-    fact to ask is not in the sample; else it is refused, as none at all always is. Everything depends on
-    ``seed`` alone, and shots and options do not depend on how many facts are asked.
+    - ``part``: "test", or "choice" for training facts that are not shown. By these a way of asking can be
+      chosen before any test fact is asked.
+    - ``n_facts``: how many facts of each relation are drawn, or all if there are fewer (None: all, in their
+      own order).
+    - ``allow_fewer``: a relation with too few subjects for ``n_shots`` or objects for ``n_options`` gets as
+      many as it has, and :func:`fewer` reports it. For "choice", such a relation shows at most half of its
+      subjects, so that some are left to ask.
+    - ``own_seeds``: each relation draws facts by a seed of its own. A world of the lab has all relations in
+      one order, and one seed would draw the same kinds of facts in each.
+    - ``among``: ids of facts; no others are asked.
+    - ``exactly``: a relation with fewer than ``n_facts`` facts is refused.
+    - ``leave_out``: a relation without any fact to ask is left out of the sample. Otherwise it is refused. A
+      sample without any relation is always refused.
+    - ``n_pool``, ``n_test``: how many facts of a relation without splits are for shots, and for asked facts,
+      as in :func:`lkecore.facts.sample.divide`.
 
-    ``n_pool`` and ``n_test`` are the facts of a relation without splits that shots and asked facts come
-    from, as in :func:`lkecore.facts.sample.divide`.
+    Everything depends on ``seed`` alone, and shots and options do not depend on how many facts are asked.
 
     Raises :class:`BadInput` for an unknown fact set, relation or part, for fewer relations than
-    ``min_relations`` (2 for who compares them), for one named twice, and for one with too few facts or
-    objects: all complaints at once, each with the parameter that it is about.
+    ``min_relations`` (2 for a page that compares them), for one named twice, and for one with too few facts
+    or objects: all complaints at once, each with the parameter that it is about.
     """
     if part not in ("test", "choice"):
         raise BadInput(f"unknown part {part!r}: must be test or choice")
@@ -88,14 +92,14 @@ def draw(
     for i, (name, relation) in enumerate(loaded.items()):
         try:
             train, test = divide(relation, n_train=n_pool, n_test=n_test)
-        except BadInput:  # nothing to ask
+        except BadInput:  # no fact to ask
             if leave_out:
                 continue
             raise
         shots = facts = ()
         most, there = n_shots, len({fact.subject for fact in train})
         if allow_fewer and part == "choice" and there <= n_shots:
-            most = there // 2  # or none would be left to ask
+            most = there // 2  # otherwise none would be left to ask
         with noted(complaints, "n_shots: "):
             shots = draw_shots(train, most, seed, allow_fewer=allow_fewer)
         shown = {shot.subject for shot in shots}
@@ -122,7 +126,7 @@ def draw(
 
 
 def fewer(sample: Sample, *, n_shots: int, n_options: int, n_facts: int | None = None) -> str:
-    """One line that says of what a sample has less than was asked for: of how many relations, and the least.
+    """A line about what a sample has less of than was asked for: in how many relations, and the least number.
 
     >>> sample = draw("atlas", ["currency"], n_shots=2, n_facts=3, n_options=999, seed=0, allow_fewer=True)
     >>> fewer(sample, n_shots=2, n_options=999, n_facts=3)
@@ -141,7 +145,7 @@ def fewer(sample: Sample, *, n_shots: int, n_options: int, n_facts: int | None =
 def check_facts(sample: Sample, n_facts: int, *, allow_fewer: bool = False) -> None:
     """Raise :class:`BadInput` unless every relation of a sample has ``n_facts`` facts to ask, 2 or more.
 
-    With ``allow_fewer``, 2 are enough where ``n_facts`` are wanted.
+    With ``allow_fewer``, 2 facts are enough in each relation. ``n_facts`` must still be 2 or more.
     """
     if n_facts < 2:
         raise BadInput(f"n_facts {n_facts}: must be 2 or more, since one fact has no interval")
@@ -153,9 +157,12 @@ def check_facts(sample: Sample, n_facts: int, *, allow_fewer: bool = False) -> N
 def overview(sample: Sample, *, n_options: int, n_facts: int | None) -> pd.DataFrame:
     """A row for each relation of a sample: what its source has, and what is asked of it.
 
-    ``facts`` and ``objects`` of the source, each once; ``to_ask``: the facts that asked ones come from;
-    ``asked`` and ``n_options``: what was drawn; ``large``: passes T-REx-MC's filter (IC-D2); ``fewer``
-    names what there is less of than ``n_options`` and ``n_facts`` asked for.
+    - ``relation``;
+    - ``facts``, ``objects``: how many the source has, each counted once;
+    - ``to_ask``: the number of facts from which asked ones are drawn;
+    - ``asked``, ``n_options``: the number of facts and of options that were drawn;
+    - ``large``: "yes" if the relation passes T-REx-MC's filter (IC-D2);
+    - ``fewer``: what there is less of than ``n_options`` and ``n_facts`` ask for.
     """
     rows = []
     for name, drawn in sample.items():
@@ -178,7 +185,7 @@ def overview(sample: Sample, *, n_options: int, n_facts: int | None) -> pd.DataF
 
 
 def examples(sample: Sample, *, n_relations: int = 3, n_facts: int = 2) -> str:
-    """Some asked facts with the first of their options, a line each (the IC-LKE paper's Table 4)."""
+    """Some asked facts with the first of their options, a line for each (the IC-LKE paper's Table 4)."""
     lines = []
     for name, drawn in list(sample.items())[:n_relations]:
         for fact, names in list(zip(drawn.facts, drawn.options, strict=True))[:n_facts]:

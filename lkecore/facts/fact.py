@@ -1,4 +1,4 @@
-"""Fact and relation: what we ask a language model about, and the vocabulary of all that follows.
+"""Fact and relation: what we ask a language model about, and the vocabulary of all other modules.
 
 A *fact* is a subject, a relation and an object that is true of them ("France", "capital",
 "Paris"). A *relation* is a named set of facts. The *options* of a fact are the candidate objects
@@ -21,11 +21,13 @@ from lkecore.facts.tables import SPLITS, UNSEEN, composed, fold, text, texts
 class Fact:
     """One true (subject, relation, object).
 
-    ``alternatives`` are the other objects that the data list as true of the same subject, and
-    ``aliases`` other names of any of them: neither is ever drawn as a distractor from the objects of
-    the relation. ``options`` is the multiple choice that the data themselves give with the fact,
-    sorted, with its object; nothing is taken out of it. ``subject_aliases`` are other names of the
-    subject, ``object_aliases`` of ``object`` alone (:func:`lkecore.facts.wordings.named`).
+    - ``alternatives``: the other objects that the data list as true of the same subject;
+    - ``aliases``: other names of any true object. Neither aliases nor alternatives are ever drawn as
+      distractors from the objects of the relation;
+    - ``options``: the multiple choice that the data themselves give with the fact, sorted, with its object;
+      it is used whole;
+    - ``subject_aliases``, ``object_aliases``: other names of the subject, and of ``object`` alone
+      (:func:`lkecore.facts.wordings.named`).
     """
 
     id: str
@@ -41,7 +43,7 @@ class Fact:
 
     @property
     def true_names(self) -> frozenset[str]:
-        """Every name of every true object, as :func:`lkecore.facts.tables.fold` has it."""
+        """Every name of every true object, in the form of :func:`lkecore.facts.tables.fold`."""
         names = self.object, *self.alternatives, *self.aliases, *self.object_aliases
         return frozenset(map(fold, names))
 
@@ -55,13 +57,15 @@ class Fact:
 class Relation:
     """A relation with its facts, in the order of the source.
 
-    ``repeated`` counts the rows of the source that said again what another row had said, ``left_out``
-    those that gave no fact, or whose fact a filter took out (:mod:`lkecore.facts.filters`).
-    ``kind`` is location, language or other ("" where the source does not say), ``codes`` marks
-    code look-ups, ``paper_relation`` is the relation of the IC-LKE paper with the same meaning.
-    ``manual`` says of each template whether a person wrote it; () where the source does not say.
-    ``subject_forms`` are the ways in which rows write a subject, of each that has several, the one that is
-    asked first; ``object_forms`` those of objects that no fact has, since the same fact has another one.
+    - ``repeated``: the number of rows of the source that repeat another row;
+    - ``left_out``: the number of rows without a fact, or whose fact a filter left out
+      (:mod:`lkecore.facts.filters`);
+    - ``kind``: location, language or other ("" where the source does not say);
+    - ``codes``: whether the relation is a code look-up;
+    - ``paper_relation``: the relation of the IC-LKE paper with the same meaning;
+    - ``manual``: for each template whether a person wrote it; () where the source does not say;
+    - ``subject_forms``: for each subject that rows write in several ways, these ways; the first is asked;
+    - ``object_forms``: forms of objects that no fact has, since the same fact has another form.
     """
 
     name: str
@@ -79,12 +83,12 @@ class Relation:
 
     def __hash__(
         self,
-    ) -> int:  # caches ask for it at each word, and of all facts it takes milliseconds
+    ) -> int:  # caches call it for each word, and over all facts it takes milliseconds
         return hash((self.name, len(self.facts)))
 
     @property
     def objects(self) -> tuple[str, ...]:
-        """The distinct objects, sorted; of those that are one by :func:`lkecore.facts.tables.fold` the first.
+        """The distinct objects, sorted; of equal ones (:func:`lkecore.facts.tables.fold`) the first.
 
         So Co (cobalt) and CO (carbon monoxide) are one object here, which is shown as CO.
         """
@@ -92,9 +96,10 @@ class Relation:
 
     @property
     def spellings(self) -> dict[str, tuple[str, ...]]:
-        """The ways in which the source writes each object, by :func:`lkecore.facts.tables.fold`.
+        """The forms in which the source writes each object, by :func:`lkecore.facts.tables.fold`.
 
-        Sorted, but those with a character that nobody sees behind the others, and last ``object_forms``.
+        They are sorted. Forms with a character that nobody sees come after the others, and ``object_forms``
+        last.
         """
         found: dict[str, list[str]] = {}
         for name in sorted({fact.object for fact in self.facts}):
@@ -109,12 +114,12 @@ class Relation:
 
     @property
     def read(self) -> int:
-        """How many rows of the source were read: facts, repeated ones, and those left out."""
+        """The number of rows of the source: facts, repeated ones, and those left out."""
         return len(self.facts) + self.repeated + self.left_out
 
     @property
     def digest(self) -> str:
-        """SHA-256 over every fact: two relations with one digest hold the same data."""
+        """SHA-256 over every fact: two relations with one digest have the same data."""
         rows = sorted(
             [f.id, f.subject, f.object, sorted(f.alternatives), sorted(f.aliases), f.split]
             + ([list(f.options)] if f.options else [])  # most have none, and digests are stored
@@ -134,20 +139,23 @@ def _named(fact: Fact) -> bool:
 
 
 def from_rows(name: str, rows: Sequence[tuple[str, dict[str, Any], str]]) -> Relation:
-    """Validate rows, drop repetitions, give every fact the other true objects of its subject.
+    """The relation of some rows, checked: without repetitions, and with the other true objects of each fact.
 
-    A name whose accents have several forms is written as in the row that has it first, and a subject that
-    some rows write with characters that nobody sees as in the first one without, so that all that follows may
-    compare subjects as they are. Subjects that differ in letter case stay two (``Rose`` is a name, ``rose`` a
-    flower); objects of one subject that are one by :func:`lkecore.facts.tables.fold` are one, in the first
-    form. The id of a fact depends on the texts of its own row.
+    Names are unified, so that all other code may compare subjects as they are:
+
+    - a name whose accents have several forms is written as in the first row that has it;
+    - a subject that some rows write with characters that nobody sees is written as in the first row without;
+    - subjects that differ in letter case stay separate (``Rose`` is a name, ``rose`` a flower);
+    - objects of one subject that are equal by :func:`lkecore.facts.tables.fold` are one, in the first form.
+
+    The id of a fact depends on the texts of its own row. :class:`BadInput` names the row that breaks a rule.
     """
     content: dict[str, tuple[str, str]] = {}
     found: dict[tuple[str, str], tuple[str, str, list[str]]] = {}  # pair -> (id, split, options)
-    objects: dict[str, dict[str, str]] = {}  # of each subject, in order: folded -> object
+    objects: dict[str, dict[str, str]] = {}  # subject -> {folded object: object}, in order
     aliases: dict[str, dict[str, None]] = {}
-    forms: dict[str, str] = {}  # in NFC -> as it came first
-    subjects: dict[str, dict[str, None]] = {}  # composed -> as it came, in order
+    forms: dict[str, str] = {}  # a name in NFC -> its first form
+    subjects: dict[str, dict[str, None]] = {}  # composed subject -> its forms, in order
     given_objects: dict[str, None] = {}
     repeated = 0
 

@@ -1,4 +1,4 @@
-"""Filters: leave out facts that are too easy to guess, or that a kind of model cannot be asked."""
+"""Filters: leave out facts that are too easy to guess, or that some kind of model cannot be asked."""
 
 import re
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ from lkecore.facts.tables import fold
 def single_token(relation: Relation, tokenizers: Sequence[Any]) -> Relation:
     """The facts whose object is one token for each of ``tokenizers`` (LAMA's filter).
 
-    An object counts as it stands inside a text, after a word and a space: a byte-level BPE then
-    has the space in the token ("Ġ" and the name), SentencePiece the mark "▁" in its place, and
-    WordPiece neither. So what is counted is how many tokens "is" grows by when the object follows.
-    The unknown token does not count as one. The options of a fact stay as they are. The others count as
+    An object counts in the form that it has inside a text, after a word and a space. There a byte-level BPE
+    has the space in the token ("Ġ" and the name), SentencePiece has the mark "▁" in its place, and WordPiece
+    has neither. So the number of tokens is the number by which "is" grows when the object follows. The
+    unknown token does not count as one. The options of a fact stay as they are. The other facts count as
     ``left_out``.
 
     Raises :class:`BadInput` when no fact is left.
@@ -39,12 +39,12 @@ def single_token(relation: Relation, tokenizers: Sequence[Any]) -> Relation:
 
 
 def one_token(sample: Sample, tokenizers: Sequence[Any]) -> tuple[Sample, dict[str, int]]:
-    """(the facts of a sample that one mask can answer, among all such objects; how many others it had).
+    """(the facts of a sample that one mask can answer, among such objects; {relation: number left out}).
 
-    Of each relation the asked facts whose object is one token for each of ``tokenizers``, as
-    :func:`single_token` has it; their options are all objects of the relation that are, but for others
-    that are true of the subject. What may be shown stays. A relation without such a fact is left out, and
-    counted under its name as every other. Raises :class:`BadInput` when no fact is left.
+    The facts are those whose object is one token for each of ``tokenizers``, by :func:`single_token`. Their
+    options are all objects of the relation with one token, without others that are true of the subject. The
+    facts to show stay. A relation without such a fact is left out of the sample, and counted like every
+    other. Raises :class:`BadInput` when no fact is left.
     """
     found, others = {}, {}
     for name, drawn in sample.items():
@@ -69,7 +69,7 @@ def one_token(sample: Sample, tokenizers: Sequence[Any]) -> tuple[Sample, dict[s
 
 
 def stands_in(name: str, text: str) -> bool:
-    """Whether the words of a name stand in a text, one behind the other, case and form of accents aside.
+    """Whether a text has the words of a name, one after the other, in any letter case and form of accents.
 
     >>> stands_in("new york", "Parliament of New York"), stands_in("York", "Yorkshire")
     (True, False)
@@ -84,11 +84,11 @@ def echoes(fact: Fact) -> bool:
 
 
 def without_echo(relation: Relation) -> Relation:
-    """The facts whose subject doesn't have a true object's name in its own (:func:`echoes`).
+    """The facts whose subject's name does not have a true object's name in it (:func:`echoes`).
 
-    So LAMA-UHN begins, the base of BELIEF's facts; what it does beyond, to ask a model which people's names
-    hint at a country, is not done here. The others count as ``left_out``. Raises :class:`BadInput` when no
-    fact is left.
+    This is the first step of LAMA-UHN, the base of BELIEF's facts. Its second step, which asks a model which
+    people's names hint at a country, is not done here. The other facts count as ``left_out``. Raises
+    :class:`BadInput` when no fact is left.
     """
     facts = tuple(fact for fact in relation.facts if not echoes(fact))
     if not facts:

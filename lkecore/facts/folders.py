@@ -22,7 +22,7 @@ from lkecore.facts.tables import (
     with_lists,
 )
 
-SPLIT_WORDS = {  # what others call them, in names of files and in a column
+SPLIT_WORDS = {  # words for splits elsewhere, in names of files and in a column
     "train": "train", "training": "train",
     "dev": "dev", "valid": "dev", "val": "dev", "validation": "dev",
     "eval": "dev", "evaluation": "dev",
@@ -33,8 +33,9 @@ SPLIT_WORDS = {  # what others call them, in names of files and in a column
 def sources(spec: str) -> list[tuple[str, str, Path]]:
     """(relation name, split or "", file) of every file of a fact set.
 
-    No file with facts is passed over: where a folder has one that is neither a relation nor a split of
-    one, this raises :class:`BadInput`, as for a name that is no fact set. :func:`unread` has the others.
+    Every file with facts is read. Raises :class:`BadInput` where a folder has a file with facts that is
+    neither a relation nor a split of one, and for a name that is no fact set. :func:`unread` returns the
+    other files.
     """
     if not spec:
         raise BadInput(
@@ -59,8 +60,8 @@ def sources(spec: str) -> list[tuple[str, str, Path]]:
     depth = {p: len(p.relative_to(path).parts) for p in tables}
     whole = [p for p in tables if depth[p] == 1 and splits[p]]  # the folder is one relation
     folders = [p for p in tables if depth[p] == 2 and splits[p]]
-    # A table without facts may be there, such as names of the relations. A misspelled header makes none:
-    # that file alone must not make a relation disappear.
+    # A table without facts may be there, such as names of the relations. A misspelled header
+    # makes no such table: a file with one must not make its relation disappear.
     files = [p for p in tables if depth[p] == 1 and not splits[p]]
     files = [p for p in files if has_facts(p) or not (whole or folders or _has_none(p))]
     lost = [p for p in tables if depth[p] > 1 and p not in folders and has_facts(p)]
@@ -83,10 +84,10 @@ def sources(spec: str) -> list[tuple[str, str, Path]]:
 
 
 def unread(spec: str) -> tuple[str, ...]:
-    """The files of a folder that are no facts, by their path in it: notes, tables without facts.
+    """The files of a folder that are no facts, by their path: notes, tables without facts, other formats.
 
-    Those in a format that is not read, too. Hidden ones aside, whose names begin with a dot. None where
-    the fact set is one file.
+    Hidden files, whose names begin with a dot, are not among them. Where the fact set is one file, there are
+    none.
     """
     path = Path(spec)
     if path.is_file():
@@ -124,18 +125,21 @@ def rows_in(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
                 rows.append((where, row, split or split_of(str(row.get("split") or ""))))
         if not many and len(rows) == before:
             empty.append(path)
-    if rows and empty:  # a split, say: shots would come from another one
+    if rows and empty:  # a split has no rows, say: shots would come from another one
         raise BadInput(f"{empty[0]}: no rows in it")
     return rows
 
 
 def _may_hold_many(spec: str) -> bool:
-    """One file may hold several relations (a ``relation`` column); files of a folder hold one."""
+    """Whether a fact set is one file, which may have several relations (a ``relation`` column).
+
+    Each file of a folder has one relation.
+    """
     return Path(spec).is_file()
 
 
 def split_of(word: str) -> str:
-    """Our name of a split; a word that means none stays as it is, for who reads it to refuse.
+    """Our name of a split; a word that means none is returned unchanged, and its reader refuses it.
 
     >>> split_of("Validation"), split_of("held out")
     ('dev', 'held out')
@@ -144,10 +148,10 @@ def split_of(word: str) -> str:
 
 
 def _files_in(folder: Path, *, every: bool = False) -> list[Path]:
-    """The tables in a folder and below, or all files; a relation's folder may be a link.
+    """The tables in a folder and below, or, with ``every``, all files; a relation's folder may be a link.
 
     Raises :class:`BadInput` for a table that cannot be read as one (:func:`lkecore.facts.tables.check`), a
-    link to nowhere that may have led to a relation's folder, and a folder that may not be looked into.
+    link to nowhere that may have led to a relation's folder, and a folder that may not be read.
     """
     found = sorted(_below(folder))
     for path in found:
@@ -157,7 +161,10 @@ def _files_in(folder: Path, *, every: bool = False) -> list[Path]:
 
 
 def _below(folder: Path, depth: int = 1) -> Iterator[Path]:
-    """Whatever is no folder, and what is named as a table; links to folders below a relation's as well."""
+    """The paths in a folder and below that are no folders, or that are named as a table.
+
+    Links to folders, below a relation's, are among them and are not followed.
+    """
     try:
         inside = [path for path in folder.iterdir() if not path.name.startswith(".")]
     except OSError as error:
@@ -171,7 +178,7 @@ def _below(folder: Path, depth: int = 1) -> Iterator[Path]:
 
 
 def _has_none(path: Path) -> bool:
-    """Whether a table names columns, and none that might be a subject or an object in other words."""
+    """Whether a table names columns, none of which might be a subject or an object in other words."""
     columns = header(path)
     return bool(columns) and not any(re.search("sub|obj", name.casefold()) for name in columns)
 

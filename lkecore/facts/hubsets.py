@@ -1,9 +1,9 @@
 """Hub sets: fact sets of the Hugging Face hub. Only their data files are fetched, never code.
 
 ``spec`` is ``hub:org/name``, then ``/path`` for only those files whose path in the repository begins
-so, then ``@revision``. What the hub's cache on this machine holds is taken as it is, and the network
-is not asked. Where the main branch has no table of facts, the hub's own Parquet copy (branch
-``refs/convert/parquet``) is taken. A data set that is malformed, absent, gated, out of reach or
+so, then ``@revision``. Files in the hub's cache on this machine are used as they are, without the network.
+Where the main branch has no table of facts, the hub's own Parquet copy (branch
+``refs/convert/parquet``) is used. A data set that is malformed, absent, gated, out of reach or
 without facts raises :class:`~lkecore.errors.BadInput`.
 """
 
@@ -25,7 +25,7 @@ from lkecore.facts.layouts import (
 )
 from lkecore.facts.tables import SUFFIXES
 
-CONVERTED = "refs/convert/parquet"  # where the hub keeps its own Parquet copy of many data sets
+CONVERTED = "refs/convert/parquet"  # the branch in which the hub keeps its own Parquet copy of many data sets
 
 
 def is_ready(spec: str) -> bool:
@@ -49,14 +49,14 @@ def rows(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
 
 
 def about(spec: str, relation: str) -> tuple[str, tuple[str, ...], tuple[bool, ...], int]:
-    """(label or "", templates, which of them people wrote, repeated rows) of a relation.
+    """(label or "", templates, which of them people wrote, number of repeated rows) of a relation.
 
-    Templates that people wrote come first; where no row says so (MyriadLAMA's ``is_manual``), the third is
-    (). The rows that are counted are those that :func:`rows` does not give.
+    Templates that people wrote come first; where no row names one (MyriadLAMA's ``is_manual``), the third is
+    (). Repeated rows are those that :func:`rows` leaves out.
 
     MyriadLAMA's table on the hub (``hub:iszhaoxin/MyriadLAMA``) has a row for each fact and template: all
-    true objects with their aliases, the template, and whether it is manual. It lacks which of the five
-    manual templates each other one paraphrases, so there are no groups, and the other names of subjects.
+    true objects with their aliases, the template, and whether it is manual. It lacks which of the five manual
+    templates another template paraphrases, so there are no groups. It also lacks the other names of subjects.
     """
     found = _everything(spec).get(relation, Found())
     templates = tuple(sorted(found.templates, key=lambda t: not found.templates[t]))
@@ -67,14 +67,14 @@ def about(spec: str, relation: str) -> tuple[str, tuple[str, ...], tuple[bool, .
 
 
 def content_digest(spec: str) -> str:
-    """SHA-256 over the paths and contents of the files that hold facts."""
+    """SHA-256 over the paths and contents of the files with facts."""
     return digest_of(_tables(spec))
 
 
 def unread(spec: str) -> tuple[str, ...]:
     """The files on this machine that are no facts, of those whose paths begin as ``spec`` says."""
     used = _tables(spec)
-    above = len(Path(used[0].name).parents) - 1  # of a file in its snapshot
+    above = len(Path(used[0].name).parents) - 1  # folders above a file, inside its snapshot
     return unread_in(used[0].path.parents[above], _parts(spec)[1])
 
 
@@ -101,7 +101,7 @@ def _parts(spec: str) -> tuple[str, str, str | None]:
 
 
 def _tables(spec: str) -> tuple[Table, ...]:
-    """The files with facts, which are fetched if need be."""
+    """The files with facts, from the hub's cache or else fetched."""
     if cached := _cached(spec):
         return cached
     repository, start, asked = _parts(spec)
@@ -117,14 +117,14 @@ def _tables(spec: str) -> tuple[Table, ...]:
 
 
 def _cached(spec: str) -> tuple[Table, ...]:
-    """The same, but none where the hub's cache does not have all of them."""
+    """The files with facts in the hub's cache; () where the cache lacks any of them."""
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
     repository, start, asked = _parts(spec)
     for revision in [asked] if asked else [None, CONVERTED]:
         try:
             snapshot = _snapshot(repository, start, revision, local_files_only=True)
-        except (LocalEntryNotFoundError, HFValidationError):  # told when it is fetched
+        except (LocalEntryNotFoundError, HFValidationError):  # the fetch reports it
             continue
         if tables := tables_in(snapshot, start, repository):
             return tables
@@ -134,7 +134,7 @@ def _cached(spec: str) -> tuple[Table, ...]:
 def _snapshot(repository: str, start: str, revision: str | None, **only: bool) -> Path:
     from huggingface_hub import snapshot_download
 
-    # The hub's client minds letter case, and we do not: .jsonl, .JSONL, .jsonl.gz.
+    # The hub's client distinguishes letter case, and we do not: .jsonl, .JSONL, .jsonl.gz.
     any_case = ["".join(f"[{c}{c.upper()}]" if c.isalpha() else c for c in s) for s in SUFFIXES]
     patterns = [f"{start}*{suffix}{packed}" for suffix in any_case for packed in ("", ".[gG][zZ]")]
     return Path(
@@ -145,7 +145,7 @@ def _snapshot(repository: str, start: str, revision: str | None, **only: bool) -
 
 
 def _fetch(spec: str, revision: str | None) -> Path | None:
-    """Download; None where the hub made no Parquet copy that nobody asked for by name."""
+    """The downloaded snapshot; None where the hub made no Parquet copy that nobody asked for by name."""
     from huggingface_hub import errors
 
     repository, start, asked = _parts(spec)

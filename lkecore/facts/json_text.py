@@ -1,4 +1,4 @@
-"""JSON text: read it so that nothing in it is passed over, and a fault has its line."""
+"""JSON text: a reader that skips no part of a text and names the line of a fault."""
 
 import itertools
 import json
@@ -12,10 +12,10 @@ BRACES = re.compile(r'"(?:[^"\\]|\\.)*"|\}')  # a text, or the end of an object
 
 
 def parsed(content: str, path: Path, line: int = 1) -> Any:
-    """JSON that begins at ``line`` of a file.
+    """The value of JSON that begins at ``line`` of a file.
 
-    Raises ``json.JSONDecodeError`` for what is none, and :class:`BadInput` for what cannot be read and for an
-    object with a key twice, of which Python would take the last.
+    Raises ``json.JSONDecodeError`` for a text that is no JSON. Raises :class:`BadInput` for JSON that cannot
+    be read, and for an object with a key twice, of which Python would take the last.
     """
     ended = 0
 
@@ -26,7 +26,7 @@ def parsed(content: str, path: Path, line: int = 1) -> Any:
             return found
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        # Objects are made in the order of their ends: this one's is a brace that no text holds.
+        # Objects are made in the order of their ends, which are the braces outside of texts.
         braces = (at for at in BRACES.finditer(content) if at[0] == "}")
         end = next(itertools.islice(braces, ended - 1, None)).start()
         at = line + content.count("\n", 0, end)

@@ -1,8 +1,7 @@
 """Layouts: find our columns in the tables of other people's fact sets.
 
-What a table means is told from its columns, not from the name of its repository, so that a copy
-loads like the original. A table without a subject and an object is passed over: many repositories
-hold statistics as well.
+The columns of a table decide what it means, not the name of its repository, so that a copy loads like the
+original. A table without a subject and an object is skipped: many repositories have statistics as well.
 """
 
 import ast
@@ -33,16 +32,16 @@ from lkecore.facts.tables import (
 from lkecore.storage import file_digest
 
 
-@dataclass(frozen=True, eq=False)  # each is itself only, so that it can be a key
+@dataclass(frozen=True, eq=False)  # equal only to itself, so that it can be a key
 class Layout:
-    """How a table says what we need. ``many``: a fact has a row for each sentence or template."""
+    """The columns of a kind of table. ``many``: a fact has a row for each sentence or template."""
 
     columns: dict[str, str]  # our column -> theirs
     many: bool = True
 
     @functools.cached_property
     def kept(self) -> list[str]:
-        """Our columns of what belongs to a fact; the others belong to its relation."""
+        """Our columns of values that belong to a fact; the others belong to its relation."""
         return [c for c in self.columns if c not in ("relation", "template", "manual", "label")]
 
 
@@ -77,17 +76,17 @@ class Table:
 
     path: Path
     name: str  # its path in the repository
-    relation: str  # for rows that name none
+    relation: str  # for rows that name no relation
     split: str  # "" where the path names none
     layout: Layout
 
 
 @dataclass
 class Found:
-    """What a fact set says of one relation."""
+    """The rows of a fact set about one relation, and its templates and label."""
 
     rows: list[tuple[Table, str, tuple[Any, ...]]] = field(default_factory=list)
-    repeated: int = 0  # rows that say again what another row of the same split said
+    repeated: int = 0  # rows that repeat another row of the same split
     templates: dict[str, bool] = field(default_factory=dict)  # -> whether a person wrote it
     label: str = ""
 
@@ -102,7 +101,7 @@ def tables_in(snapshot: Path, start: str, repository: str) -> tuple[Table, ...]:
 
 
 def unread_in(snapshot: Path, start: str) -> tuple[str, ...]:
-    """The other files of which :func:`tables_in` looks at the beginnings of the paths."""
+    """The paths of the other files whose paths begin with ``start``: those without facts."""
     files = _files_in(snapshot, start)
     others = ((path, name) for path, name in files if not (kind_of(path) and _layout(path)))
     return tuple(name for path, name in others if path.name != bear.BESIDE)
@@ -127,7 +126,7 @@ def _layout(path: Path) -> Layout | None:
 
 
 def _place(name: str, repository: str) -> tuple[str, str]:
-    """(relation, split) that a path tells, read from its end.
+    """(relation, split) from a path, read from its end.
 
     >>> _place("data/train-00000-of-00001.parquet", "org/set")
     ('set', 'train')
@@ -147,10 +146,10 @@ def _place(name: str, repository: str) -> tuple[str, str]:
     return relation or repository.partition("/")[2], split
 
 
-# A set may have a million rows, which are read once and not again for each of fifty relations.
+# A set may have a million rows. They are read once, not again for each of fifty relations.
 @functools.lru_cache(maxsize=2)
 def read_all(tables: tuple[Table, ...]) -> dict[str, Found]:
-    """All rows by relation, each kept as short as it can be."""
+    """All rows by relation, each in as little memory as possible."""
     found: dict[str, Found] = {}
     seen: set[tuple[str, str, str]] = set()
     for table in tables:
@@ -175,7 +174,7 @@ def read_all(tables: tuple[Table, ...]) -> dict[str, Found]:
 
 
 def _note(relation: Found, row: dict[str, Any], where: str, columns: dict[str, str]) -> None:
-    """Keep what a row says of its relation: LAMA's label, a template."""
+    """Keep a row's label (LAMA's) and template in its relation."""
     if "label" in columns and row.get("label") and not relation.label:
         relation.label = text(row, where, "label")
     if "template" in columns and row.get("template"):
@@ -185,19 +184,19 @@ def _note(relation: Found, row: dict[str, Any], where: str, columns: dict[str, s
 
 
 def _short(value: Any) -> Any:
-    return sys.intern(value) if type(value) is str else value  # names come again and again
+    return sys.intern(value) if type(value) is str else value  # the same names occur many times
 
 
 def as_row(table: Table, place: str, cells: tuple[Any, ...]) -> tuple[str, dict[str, Any], str]:
     """(place, row in our columns, split or "") of a row of :func:`read_all`."""
     where = f"{table.path}{place}"
-    # Not None: a table knows only some of the names that it could have for a column.
+    # Without None: a table has only some of the names that it could use for a column.
     row = {
         name: cell for name, cell in zip(table.layout.kept, cells, strict=True) if cell is not None
     }
     if isinstance(row.get("object"), list):
         row["obj_labels"] = row["object"]
-        row["object"] = row["object"][0] if row["object"] else None  # None: refused with its place
+        row["object"] = row["object"][0] if row["object"] else None  # None: refused, with its place
     row = with_lists(row, where, table.path, [name for name in LISTS if name != "options"])
     if isinstance(row.get("options"), str):
         row["options"] = _choices(row["options"], where)
@@ -205,14 +204,14 @@ def as_row(table: Table, place: str, cells: tuple[Any, ...]) -> tuple[str, dict[
 
 
 def _choices(value: str, where: str) -> list[Any] | None:
-    """T-REx-MC writes a Python list as a text."""
+    """The options in T-REx-MC's text, which is a Python list; None for an empty one."""
     if not value.strip():
         return None
     try:
         choices = ast.literal_eval(value)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         choices = None
-    # Python glues texts without a comma between them into one: a list of one is no list of ours.
+    # Python joins texts without a comma between them into one, so a list of one text is refused.
     if not isinstance(choices, list) or len(choices) < 2:
         raise BadInput(f"{where}: options must be a list of texts, found {value[:60]!r}")
     return choices

@@ -1,7 +1,7 @@
 """Nobel: facts about the laureates, the first data set of the IC-LKE paper, from Wikidata.
 
-``tools/laureates.py`` fetches the table into the cache, ``nobel/laureates.tsv``, and says what stands in
-it. A table of the same columns from elsewhere is read the same way.
+``tools/laureates.py`` fetches the table into the cache, ``nobel/laureates.tsv``, and documents its columns.
+A table of the same columns from elsewhere is read the same way.
 """
 
 import re
@@ -17,7 +17,7 @@ COLUMNS = (
     "id", "name", "birth_year", "birth_date", "award_years", "categories", "gender",
     "birth_country", "birth_city",
 )  # fmt: skip
-# Not birth_date: a date that is not known to the day would not be a true object.
+# Without birth_date: a date that is not known to the day would not be a true object.
 COLUMN_OF = {
     "award_year": "award_years",
     "birth_city": "birth_city",
@@ -31,14 +31,14 @@ COLUMN_OF = {
 
 
 def relations(spec: str = "nobel") -> tuple[str, ...]:
-    """The names of the relations, sorted; :class:`BadInput` for a year that is none, or without the table."""
+    """The names of the relations, sorted; :class:`BadInput` for a malformed year, or without the table."""
     last_year(spec)
     path()
     return tuple(COLUMN_OF)
 
 
 def is_spec(spec: str) -> bool:
-    """Whether a fact set's name means these facts: ``nobel``, or ``nobel:2022`` as they stood then."""
+    """Whether a fact set's name means these facts: ``nobel``, or ``nobel:2022`` for those of that year."""
     return spec == "nobel" or spec.startswith("nobel:")
 
 
@@ -58,7 +58,8 @@ def last_year(spec: str) -> int | None:
 def table_of(spec: str) -> tuple[Path, int | None] | None:
     """(file, last year or None) if a fact set is a table of laureates; None if it is something else.
 
-    ``:YEAR`` behind the path gives the facts as they stood in that year, as in ``nobel:2022``.
+    ``:YEAR`` after the path means the facts as they were in that year, as in ``nobel:2022``.
+    :class:`BadInput` for anything else after the path of such a table.
     """
     if is_laureate_table(Path(spec)):
         return Path(spec), None
@@ -73,13 +74,13 @@ def table_of(spec: str) -> tuple[Path, int | None] | None:
 def rows_of(table: Path, last_year: int | None = None) -> list[tuple[str, dict[str, str]]]:
     """("file, line n", {id, relation, subject, object}) for every fact of a table of laureates.
 
-    A laureate with several prizes or birth places has a row for each distinct year, category or
-    place: all are true. Where the table knows nothing there is no row. ``last_year`` gives the
-    facts as they stood then: without later prizes, and without who had none yet (the paper's year
-    is 2022). It is an argument, so that one table serves any year.
+    A laureate with several prizes or birth places has a row for each distinct year, category or place: all
+    are true. An empty value of the table gives no row. ``last_year`` gives the facts as they were then:
+    without later prizes, and without laureates of later years (the paper's year is 2022). It is an argument,
+    so that one table serves any year.
 
-    Raises :class:`BadInput` for a row that breaks the rules of the table, with its line: an id
-    that is there twice, a name of two laureates, a year that is none, prizes without a year each.
+    Raises :class:`BadInput` for a row that breaks the rules of the table, with its line: a repeated id, a
+    name of two laureates, a malformed year, or a number of prizes that differs from that of years.
     """
     found: list[tuple[str, dict[str, str]]] = []
     lines: dict[tuple[str, str], str] = {}
@@ -114,7 +115,7 @@ def _prizes(row: Mapping[str, Any], where: str) -> list[tuple[str, str]]:
 
 
 def _parts(row: Mapping[str, Any], where: str, column: str) -> list[str]:
-    """The values of a field, without an empty one; those of a column of years are checked."""
+    """The values of a field, an empty list if it has none; years are checked."""
     if not row[column].strip():
         return []
     parts = [" ".join(part.split()) for part in row[column].split(";")]
@@ -133,7 +134,7 @@ def is_laureate_table(table: Path) -> bool:
     try:
         with open(table, encoding="utf-8-sig", errors="replace") as file:
             header = file.readline(1000)
-    except OSError:  # whoever reads the table says what is wrong with it
+    except OSError:  # the reader of the table reports what is wrong with it
         return False
     return tuple(header.rstrip("\n").split("\t")) == COLUMNS
 
@@ -152,7 +153,7 @@ def is_ready() -> bool:
 
 
 def path() -> Path:
-    """The table of laureates in the cache; :class:`BadInput` without it, which says how it is made."""
+    """The table of laureates in the cache; without it, :class:`BadInput` says how to make it."""
     table = table_path()
     if not is_laureate_table(table):
         raise BadInput(
@@ -162,7 +163,7 @@ def path() -> Path:
 
 
 def table_path() -> Path:
-    """Where the table of laureates lies."""
+    """The path of the table of laureates."""
     return cache_folder() / "nobel" / "laureates.tsv"
 
 

@@ -1,7 +1,7 @@
-"""Questions: of each relation one question, and statements that name its subject or its object first.
+"""Questions: one question for each relation, and statements that name its subject or its object first.
 
 The XTRAEVAL paper asks for a document by a question without the object, and its documents are statements (its
-section 2.2); it prints a few examples and no list. The table ``questions.tsv`` is ours: two statements in
+section 2.2). It prints a few examples and no list. The table ``questions.tsv`` is ours: two statements in
 either order for the embedded relations and for the 41 of T-REx. A rich world has those of its own text.
 """
 
@@ -25,7 +25,7 @@ ASKS = ("statement", "noun", "object first")  # the groups of a rich world that 
 
 @dataclass(frozen=True)
 class Wording:
-    """How a relation is asked and told: ``question`` has an [X], each of ``statements`` an [X] and a [Y]."""
+    """The wordings of a relation: ``question`` has an [X], each of ``statements`` an [X] and a [Y]."""
 
     question: str
     statements: tuple[str, ...]
@@ -34,7 +34,7 @@ class Wording:
 def of(relations: Iterable[Relation], path: str = "") -> dict[str, Wording]:
     """Wordings of relations, by name: those of the table ``path``, else of a rich world's text, else ours.
 
-    A relation that has none is not there. Raises :class:`BadInput` as :func:`read`.
+    A relation without a wording is left out. Raises :class:`BadInput` as :func:`read` does.
     """
     table = read(path)
     found = {}
@@ -49,9 +49,10 @@ def of(relations: Iterable[Relation], path: str = "") -> dict[str, Wording]:
 
 
 def single(wordings: Mapping[str, Wording], place: int) -> dict[str, Wording]:
-    """The same wordings with one statement each: the one at ``place``, from 0, in turn where there are fewer.
+    """The same wordings with one statement each: the one at ``place``, from 0.
 
-    All statements stay where ``place`` is negative.
+    Where there are fewer statements, ``place`` counts on from the first again. With a negative ``place`` all
+    statements stay.
 
     >>> one = single({"author": Wording("Who wrote [X]?", ("[Y] wrote [X].", "[X] is by [Y]."))}, 3)
     >>> one["author"].statements
@@ -68,11 +69,15 @@ def single(wordings: Mapping[str, Wording], place: int) -> dict[str, Wording]:
 def read(path: str = "") -> dict[str, Wording]:
     """The wordings of a table, ours by default, by relation.
 
-    It has the columns ``relation``, ``kind`` (one of ``KINDS``) and ``text``. Raises :class:`BadInput` for a
-    file that is not there, other columns, another kind, a question without [X] or with [Y], a statement that
-    has not each of both once, in the order that its kind says, either without a word beside them, words that
-    stand there twice, whatever the relation (two documents could not be told apart), and a relation without
-    one question and a statement.
+    The table has the columns ``relation``, ``kind`` (one of ``KINDS``) and ``text``. Raises :class:`BadInput`
+    for
+
+    - a file that does not exist, other columns, and another kind;
+    - a question without [X] or with [Y];
+    - a statement that does not have [X] and [Y] once each, in the order of its kind;
+    - a wording without a word beside them;
+    - a wording that is in the table twice, whatever the relation (two documents could not be distinguished);
+    - a relation without exactly one question and at least one statement.
     """
     file = Path(path or QUESTIONS)
     if not file.is_file() or set(tables.header(file)) != set(COLUMNS):
@@ -121,7 +126,7 @@ def _fault(kind: str, words: str) -> str:
 
 
 def _rich(templates: tuple[str, ...]) -> Wording:
-    """Of a rich world: the question that stands in the text without "Question:", and all statements."""
+    """The wording of a rich world's relation: its question without "Question:", and all its statements."""
     by = list(zip(rich_wordings.groups(), templates, strict=True))
     [question, *_] = (t for group, t in by if group == "question" and t[:9] != "Question:")
     return Wording(question.partition("?")[0] + "?", tuple(t for group, t in by if group in ASKS))

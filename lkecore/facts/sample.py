@@ -11,12 +11,12 @@ from lkecore.facts.tables import SPLITS, composed, fold
 
 
 def passes_trex_mc(relation: Relation) -> bool:
-    """T-REx-MC's filter (IC-D2): more than 500 facts and at least 100 distinct objects."""
+    """Whether a relation passes T-REx-MC's filter (IC-D2): over 500 facts, at least 100 distinct objects."""
     return len(relation.facts) > 500 and len(relation.objects) >= 100
 
 
 def has_splits(relation: Relation) -> bool:
-    """Whether the facts come with splits. One that they all share counts as none: it divides nothing.
+    """Whether the facts come with splits. One split that all facts share is none: it divides nothing.
 
     >>> has_splits(Relation("r", (Fact("1", "r", "a", "x", split="test"),)))
     False
@@ -27,13 +27,15 @@ def has_splits(relation: Relation) -> bool:
 def divide(
     relation: Relation, test: str = "test", *, n_train: int = 100, n_test: int = 400, seed: int = 0
 ) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
-    """Divide a relation into facts to show (train) and facts to ask (test).
+    """(facts to show, facts to ask) of a relation: train and test.
 
-    Where the data come with splits (:func:`lkecore.facts.sample.has_splits`), ``test`` names the one to
-    ask, and shots come from the train split (or, when train itself is asked, from dev, else test).
-    Where they come without, this is T-REx-MC's split (IC-D2) of any fact set: ``n_train`` facts, at
-    most half, and up to ``n_test`` others, in an order that depends on ``seed``, subjects and fact ids
-    alone. All facts of a subject stay on one side, so no subject is both shown and asked.
+    Where the data come with splits (:func:`lkecore.facts.sample.has_splits`), ``test`` names the split to
+    ask, and shots come from the train split (or, when train itself is asked, from dev, else test). No subject
+    of an asked fact is shown.
+
+    Where they come without splits, this is T-REx-MC's split (IC-D2) of any fact set: ``n_train`` facts, at
+    most half, and up to ``n_test`` others, in an order that depends on ``seed``, subjects and fact ids alone.
+    All facts of a subject stay on one side, so no subject is both shown and asked.
 
     Raises :class:`BadInput` when the asked split is unknown or empty.
     """
@@ -71,7 +73,7 @@ def divide(
 
 
 def of_subjects(relation: Relation, subjects: Sequence[str]) -> tuple[Fact, ...]:
-    """The first fact of each of these subjects, in the order in which they are named.
+    """The first fact of each of these subjects, in the order in which the subjects are named.
 
     Raises :class:`BadInput` for a subject of which the relation has no fact.
 
@@ -90,7 +92,7 @@ def of_subjects(relation: Relation, subjects: Sequence[str]) -> tuple[Fact, ...]
 def draw_shots(
     train: Sequence[Fact], n_shots: int, seed: int, *, allow_fewer: bool = False
 ) -> tuple[Fact, ...]:
-    """Draw ``n_shots`` facts with distinct subjects, in random order (IC-Q2: once per relation).
+    """``n_shots`` facts with distinct subjects, drawn in random order (IC-Q2: once for each relation).
 
     With one seed, fewer shots are the beginning of more shots: curves over n compare like with
     like. Raises :class:`BadInput` when there are too few subjects; with ``allow_fewer`` all are drawn.
@@ -133,15 +135,15 @@ def max_options(relation: Relation) -> int:
 def draw_options(
     facts: Sequence[Fact], objects: Sequence[str], n_options: int | None, seed: int
 ) -> list[tuple[str, ...]]:
-    """Draw the options of each fact (IC-D3): its gold object and ``n_options - 1`` distractors, all if None.
+    """The options of each fact (IC-D3): its gold object and ``n_options - 1`` distractors, or all if None.
 
-    Distractors are distinct objects of the same relation (``objects``), never another true object
-    of the subject nor an alias (IC-Q4). Where the data give a fact a multiple choice of its own,
-    they come from that one alone, as it stands: the paper's choices stay the paper's. The options
-    of a fact depend on the seed and its id only, not on which other facts are asked. Their order
-    is random, so that a tie, which goes to the first, does not favour the gold one (IC-Q11).
+    Distractors are distinct objects of the same relation (``objects``), never another true object of the
+    subject nor an alias (IC-Q4). Where the data give a fact a multiple choice of its own, distractors come
+    from that one alone, unchanged: the paper's choices stay the paper's. The options of a fact depend on the
+    seed and its id only, not on which other facts are asked. Their order is random, so that a tie, which goes
+    to the first, does not favour the gold one (IC-Q11).
 
-    Raises :class:`BadInput` when a fact has too few possible distractors, which is none for all of them.
+    Raises :class:`BadInput` when a fact has too few possible distractors, or, for all of them, none.
     """
     if n_options is not None and n_options < 2:
         raise BadInput(f"options must be 2 or more, found {n_options}")
@@ -168,11 +170,11 @@ def draw_options(
 def distractors(
     fact: Fact, objects: Sequence[str], folded: Sequence[str] | None = None
 ) -> list[str]:
-    """What may stand beside a fact's gold object: the objects that are not true of its subject.
+    """The possible distractors of a fact: the objects that are not true of its subject.
 
-    Where the data give a fact a multiple choice of its own, these are the others in it, where names are one
-    by :func:`lkecore.facts.tables.composed`. ``folded`` are the objects as
-    :func:`lkecore.facts.tables.fold` has them, for who asks of many facts.
+    Where the data give a fact a multiple choice of its own, these are the other options in it; names are
+    equal by :func:`lkecore.facts.tables.composed`. ``folded`` has ``objects`` in the form of
+    :func:`lkecore.facts.tables.fold`, for calls about many facts.
     """
     if fact.options:
         gold = composed(fact.object)

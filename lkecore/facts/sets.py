@@ -1,6 +1,6 @@
 """Sets: fact sets by name, wherever their facts come from.
 
-``SOURCES`` is the table of where: a new source is a module that reads it and an entry here.
+``SOURCES`` lists the sources: a new source is a module that reads it and an entry here.
 """
 
 import functools
@@ -36,7 +36,7 @@ def relations(spec: str) -> tuple[str, ...]:
 
 
 def is_ready(spec: str) -> bool:
-    """Whether a fact set is on this machine already; asks no network."""
+    """Whether a fact set is on this machine already; uses no network."""
     return _source_of(spec).is_ready(spec)
 
 
@@ -51,53 +51,60 @@ def is_ours(spec: str) -> bool:
 
 
 def content_digest(spec: str) -> str:
-    """SHA-256 over the files of a fact set and what their names say; ``spec`` as in :func:`load`."""
+    """SHA-256 over the files of a fact set and the meaning of their names; ``spec`` as in :func:`load`."""
     return _source_of(spec).digest(spec)
 
 
 def unread(spec: str) -> tuple[str, ...]:
     """The files of a fact set that are no facts, by their paths in it: notes, tables without facts.
 
-    Of a folder, and of a data set of the hub as far as it is on this machine. No table with facts is among
-    them: it is read, or :func:`load` refuses the fact set.
+    They are those of a folder, or of a data set of the hub as far as it is on this machine. No table with
+    facts is among them: it is read, or :func:`load` refuses the fact set.
     """
     return _source_of(spec).unread(spec)
 
 
 def load(spec: str, relation: str) -> Relation:
-    """Load one relation of a fact set.
+    """One relation of a fact set.
 
-    ``spec`` is ``atlas`` (the embedded facts), ``lab:book-1`` (an invented world, of size and seed;
-    :mod:`lkecore.worlds.plain`), ``lab:rich-1`` (one whose facts are skewed, hinted at, chained and
-    uncertain; :mod:`lkecore.worlds.world`), ``nobel`` (laureates, from Wikidata) or ``nobel:2022`` (as
-    they stood in a year), ``hub:org/name[/path][@revision]`` (a data set of the Hugging Face hub, of
-    which ``path`` begins the paths of the files to read), or a path:
+    ``spec`` is one of these names:
 
-    - a folder with a folder for each relation, holding any of ``train``, ``dev``, ``test`` as
+    - ``atlas``: the embedded facts;
+    - ``lab:book-1``: an invented world, of size and seed (:mod:`lkecore.worlds.plain`);
+    - ``lab:rich-1``: one whose facts are skewed, hinted at, chained and uncertain
+      (:mod:`lkecore.worlds.world`);
+    - ``nobel``: laureates, from Wikidata; ``nobel:2022``: the same as of that year;
+    - ``hub:org/name[/path][@revision]``: a data set of the Hugging Face hub; the paths of its files to read
+      begin with ``path``;
+
+    or a path:
+
+    - a folder with a folder for each relation, which has any of ``train``, ``dev``, ``test`` as
       ``.jsonl``, ``.csv``, ``.tsv``, ``.json`` or ``.parquet`` (LAMA style), or one such relation folder;
       ``validation`` and other words for a split (:func:`lkecore.facts.folders.split_of`) mean the same,
       and all but ``.parquet`` may be packed (``.jsonl.gz``);
     - a folder with one file for each relation, also beside folders of relations;
     - one file, with a ``relation`` column or with one relation, named after the file;
-    - a table of laureates with the columns of ``nobel``; ``:2022`` behind its path is that year.
+    - a table of laureates with the columns of ``nobel``; ``:2022`` after its path is that year.
 
     Columns: ``subject`` or ``sub_label``, ``object`` or ``obj_label``; optional ``id`` or ``uuid``,
-    ``split``, ``relation``, ``obj_labels`` (all true objects), ``obj_aliases`` and ``options`` (a
-    multiple choice; the object may be left out of it); a cell of a ``.csv`` or ``.tsv`` file holds
-    such a list as JSON. Rows that repeat a (subject, object) pair are dropped and counted; where a
-    pair stands in several splits, the test split keeps it, so that no test fact is ever shown as a
-    shot. Several objects of one subject are all true. Names are one where only the form of their accents
-    or characters that nobody sees differ (:func:`lkecore.facts.tables.composed`), objects also where only
-    letter case does (:func:`lkecore.facts.tables.fold`); of those that nobody sees a line tells.
+    ``split``, ``relation``, ``obj_labels`` (all true objects), ``obj_aliases`` and ``options`` (a multiple
+    choice; it may lack the object). A cell of a ``.csv`` or ``.tsv`` file has such a list as JSON.
 
-    A data set of the hub may have the columns of T-REx-MC, T-REx, LAMA or MyriadLAMA instead, and
-    gives the relation the templates that stand in it. A relation with the name that the IC-LKE paper
-    gives to one of its own, or with its Wikidata id, is taken for that one (``paper_relation``).
+    Rows that repeat a (subject, object) pair are dropped and counted. Where several splits have a pair, the
+    test split keeps it, so that no test fact is ever shown as a shot. Several objects of one subject are all
+    true. Names are equal where only the form of their accents or characters that nobody sees differ
+    (:func:`lkecore.facts.tables.composed`), objects also where only letter case does
+    (:func:`lkecore.facts.tables.fold`). A line reports characters that nobody sees.
 
-    Raises :class:`BadInput` for an unknown fact set or relation, one that cannot be fetched, a
-    malformed line (file and line number), a file without a row, a row without a split where others of the
-    relation have one (it would be in no part), a file with facts in a place where none are read, one that
-    cannot be read, text that is not UTF-8, and one fact id with two contents.
+    A data set of the hub may have the columns of T-REx-MC, T-REx, LAMA or MyriadLAMA instead; the relation
+    gets the templates in it. A relation with the name that the IC-LKE paper gives to one of its own, or with
+    its Wikidata id, is taken for that one (``paper_relation``).
+
+    Raises :class:`BadInput` for an unknown fact set or relation, one that cannot be fetched, a malformed line
+    (file and line number), a file without a row, a row without a split where others of the relation have one
+    (it would be in no part), a file with facts in a place where none are read, one that cannot be read, text
+    that is not UTF-8, and one fact id with two contents.
     """
     return (_load_once if is_ours(spec) else _load)(spec, composed(relation))
 
@@ -125,12 +132,12 @@ def _load(spec: str, relation: str) -> Relation:
     return replace(loaded, **about)
 
 
-# Our facts stay as they are while a process runs, and a page draws from the same ones again and again.
+# Our facts do not change while a process runs, and a page draws from the same ones many times.
 _load_once = functools.lru_cache(maxsize=200)(_load)
 
 
 def _of_paper(relation: str, label: str) -> dict[str, str]:
-    """The paper's relation of this name, or else label, which is the label of one without."""
+    """The paper's relation of this name, or else of this label; it is also the label of one without."""
     found = _paper_relations().get(relation) or _paper_relations().get(label) or ""
     return {"label": label or found or relation, "paper_relation": found}
 
@@ -160,16 +167,17 @@ def _none(spec: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Source:
-    """Where facts come from. All functions take the name of a fact set (and of a relation).
+    """A source of facts. All functions take the name of a fact set (and of a relation).
 
-    ``is_spec``: whether the name means facts of this source; it may look at files, and asks no
-    network. ``relations``, ``is_ready`` and ``digest`` are what :func:`relations`, :func:`is_ready`
-    and :func:`content_digest` say. ``rows`` gives the rows of a relation, none of an unknown one.
-    ``about`` gives the fields of :class:`~lkecore.facts.fact.Relation` that the source knows, of a
-    relation that has rows: any of ``label``, ``kind``, ``codes``, ``templates`` and ``paper_relation``,
-    and how many rows were ``repeated`` or ``left_out`` in the source. Where it does not know
-    ``paper_relation``, the paper's Table 3 is asked for it. ``unread`` is :func:`unread`. ``remote``: its
-    facts come from a network; ``ours``: they are part of this project.
+    - ``is_spec``: whether the name means facts of this source; it may look at files, and uses no network;
+    - ``relations``, ``is_ready``, ``digest``, ``unread``: as :func:`relations`, :func:`is_ready`,
+      :func:`content_digest` and :func:`unread`;
+    - ``rows``: the rows of a relation; none of an unknown one;
+    - ``about``: the fields of :class:`~lkecore.facts.fact.Relation` that the source knows, of a relation that
+      has rows: any of ``label``, ``kind``, ``codes``, ``templates`` and ``paper_relation``, and how many rows
+      were ``repeated`` or ``left_out`` in the source. Without ``paper_relation``, the paper's Table 3
+      decides;
+    - ``remote``: whether its facts come from a network; ``ours``: whether they are part of this project.
     """
 
     is_spec: Callable[[str], bool]
@@ -185,7 +193,7 @@ class Source:
 
 def _about_world(spec: str, relation: str) -> dict[str, Any]:
     label, kind, templates = worlds.about(spec, relation)
-    # Its facts are invented, whatever the paper calls a relation of this name.
+    # The facts are invented, even if the paper has a relation of this name.
     return {"label": label, "kind": kind, "templates": templates, "paper_relation": ""}
 
 
@@ -199,7 +207,7 @@ def _laureates(rows: Iterable[tuple[str, dict[str, str]]], relation: str) -> lis
 
 
 def _about_laureates(table: Path, rows: list[Row]) -> dict[str, Any]:
-    """Laureates of whom the table says nothing in a relation with these rows, or not yet, are left out."""
+    """``left_out``: how many laureates have no row in this relation, since the table has no value (yet)."""
     told = {where for where, *_ in rows}
     return {"left_out": sum(where not in told for where, _ in read(table))}
 
@@ -219,7 +227,7 @@ def _folder_digest(spec: str) -> str:
 
 def _table_of(spec: str) -> tuple[Path, int | None]:
     found = nobel.table_of(spec)
-    assert found  # by the source's `is_spec`
+    assert found  # ``is_spec`` of the source has made sure of it
     return found
 
 
@@ -276,10 +284,10 @@ SOURCES: tuple[Source, ...] = (
             _table_of(spec)[0], _laureates(nobel.rows_of(*_table_of(spec)), relation)
         ),
         is_ready=lambda spec: True,
-        # Of the file alone: the year stands in the name, which is a parameter.
+        # Of the file alone: the year is in the name, which is a parameter.
         digest=lambda spec: _digest(folders.sources(str(_table_of(spec)[0]))),
     ),
-    Source(  # files and folders: last, as it takes every name, and refuses those that are none
+    Source(  # files and folders: last, since it takes every name, and refuses those that are none
         is_spec=lambda spec: True,
         relations=folders.relations_in,
         rows=folders.rows_in,
@@ -292,5 +300,5 @@ SOURCES: tuple[Source, ...] = (
 
 
 def _source_of(spec: str) -> Source:
-    """The first source that takes the name."""
+    """The first source whose ``is_spec`` accepts the name."""
     return next(source for source in SOURCES if source.is_spec(spec))

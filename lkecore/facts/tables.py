@@ -1,6 +1,6 @@
-"""Rows: read tables of facts from files, each row with its place, so that a bad one can be named.
+"""Tables: read tables of facts from files, each row with its place, so that an error can name the row.
 
-Leftmost module: it knows files and errors, not what a fact is.
+This module imports the least of all: it knows files and errors, not facts.
 """
 
 import csv
@@ -23,8 +23,8 @@ from lkecore.storage import POINTER, is_pointer
 
 SPLITS = ("train", "dev", "test")
 NO_NAME = re.compile("[\0\ud800-\udfff]")
-# What nobody sees in a name: where a word may break, marks of a file's beginning and of direction. The
-# joiners U+200C and U+200D are none of them: they make other letters and other pictures.
+# Characters that nobody sees in a name: where a word may break, marks of a file's beginning and of direction.
+# The joiners U+200C and U+200D are not among them: they make other letters and other pictures.
 UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet", ".json")
 QUOTED = re.compile(r'"(?:[^"]*"")+[^"]*"')
@@ -32,7 +32,7 @@ LISTS = ("obj_labels", "obj_aliases", "options")  # columns of several texts
 
 
 def kind_of(path: Path) -> str:
-    """Which of ``SUFFIXES`` says how a file is read, "" for none: letter case and ``.gz`` aside.
+    """The one of ``SUFFIXES`` that decides how a file is read, "" for none; ignores letter case and ``.gz``.
 
     >>> kind_of(Path("P36.JSONL")), kind_of(Path("P36.csv.gz")), kind_of(Path("P36.parquet.gz"))
     ('.jsonl', '.csv', '')
@@ -52,12 +52,12 @@ def _is_packed(path: Path) -> bool:
 
 
 def check(path: Path) -> None:
-    """Raise :class:`BadInput` for what is named as a table, and cannot be read as one.
+    """Raise :class:`BadInput` for a path that is named as a table and cannot be read as one.
 
-    That is a link to nowhere, a folder, a pipe or a device (which might never end), a pointer of Git LFS, and
-    what has a name that is not UTF-8. The name and the first bytes alone are looked at.
+    These are a link to nowhere, a folder, a pipe or a device (which might never end), a pointer of Git LFS,
+    and a file whose name is not UTF-8. Only the name and the first bytes are read.
     """
-    if any("\udc80" <= c <= "\udcff" for c in str(path)):  # as Python has such bytes
+    if any("\udc80" <= c <= "\udcff" for c in str(path)):  # Python's form of such bytes
         raise BadInput(f"{path}: the name of the file is not UTF-8; give it another one")
     if not path.exists():
         raise BadInput(f"{path}: a link that leads nowhere, to {os.readlink(path)}")
@@ -71,7 +71,7 @@ def check(path: Path) -> None:
 
 
 def has_facts(path: Path) -> bool:
-    """Whether a table has a column for subjects and one for objects; of JSON lines, any of its rows."""
+    """Whether a table has a column for subjects and one for objects; in JSON lines any row may have them."""
     tables = (row for _, row in read(path)) if kind_of(path) == ".jsonl" else [header(path)]
     return any(
         not {"subject", "sub_label"}.isdisjoint(columns)
@@ -81,15 +81,15 @@ def has_facts(path: Path) -> bool:
 
 
 def relation_of(row: dict[str, Any], where: str, stem: str) -> str:
-    """What the row itself says, else the name that its file or folder gives."""
+    """The relation that the row itself names, else the name from its file or folder."""
     return composed(text(row, where, "relation")) if row.get("relation") else stem
 
 
 def read(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ("file, line n", row) for every row of a file.
 
-    ``columns`` are the ones that are wanted. Only from Parquet are the others left out, which
-    makes long texts that nobody asked for cost nothing; other files give them all the same.
+    ``columns`` are the ones that are wanted. Parquet files are read without the other columns, so that long
+    texts that nobody needs cost nothing; other files give all columns.
     """
     kind = kind_of(path)
     if kind == ".parquet":
@@ -102,7 +102,7 @@ def read(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[str
         yield from _read_json(path, _decode(path))
         return
 
-    def bare(cells: list[str]) -> list[str]:  # as in a file with a mark at its beginning, too
+    def bare(cells: list[str]) -> list[str]:  # the same as in a file that begins with a mark
         return sorted(fold(cell).strip('" ') for cell in cells)
 
     rows = _cells(path)
@@ -118,14 +118,14 @@ def read(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[str
 def _cells(path: Path) -> Iterator[tuple[str, list[str]]]:
     """("file, line n", cells) of the header and of every row of a ``.csv`` or ``.tsv`` file."""
     content, delimiter = _decode(path), "\t" if kind_of(path) == ".tsv" else ","
-    # The registered TSV format has no quoting, so a name such as "Weird Al" stays as it is; but who quotes
-    # the names of columns quotes all.
+    # The registered TSV format has no quoting, so a name such as "Weird Al" stays as it is. But a file that
+    # quotes the names of columns quotes all cells.
     plain = delimiter == "\t" and content[:1] != '"'
     quoting = csv.QUOTE_NONE if plain else csv.QUOTE_MINIMAL
     # Not str.splitlines, which also breaks at characters that belong to a name (U+2028, U+0085).
     lines = io.StringIO(content, newline="")
     table = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
-    begin, first = 1, True  # the line where a row begins: a quoted field may hold line breaks
+    begin, first = 1, True  # the line where a row begins: a quoted field may contain line breaks
     try:
         for row in table:
             where, begin = f"{path}, line {begin}", table.line_num + 1
@@ -141,8 +141,8 @@ def _cells(path: Path) -> Iterator[tuple[str, list[str]]]:
 def _unquoted(cell: str) -> str:
     """A cell of a ``.tsv`` file, without the quotes that pandas and spreadsheets put around quotes.
 
-    They write a cell that holds a quote in quotes, and each quote in it twice. Any other stays as it is, and
-    none goes on in the next line, as a quoted one of a ``.csv`` file may.
+    They write a cell that contains a quote in quotes, and double each quote in it. Any other cell stays as it
+    is. No cell continues in the next line, as a quoted one of a ``.csv`` file may.
 
     >>> [_unquoted(cell) for cell in ('"Song ""0\"""', '"Weird Al" Yankovic', '"Heroes"', '12" mix')]
     ['Song "0"', '"Weird Al" Yankovic', '"Heroes"', '12" mix']
@@ -153,7 +153,7 @@ def _unquoted(cell: str) -> str:
 def with_lists(
     row: dict[str, Any], where: str, path: Path, columns: Sequence[str] = LISTS
 ) -> dict[str, Any]:
-    """The row with its lists, which cells of a ``.csv`` or ``.tsv`` file hold as JSON; an empty cell is none.
+    """The row with its lists, which are JSON in cells of a ``.csv`` or ``.tsv`` file; an empty cell is None.
 
     Rows of other files stay as they are. Raises :class:`BadInput` for a cell that is no list in JSON.
     """
@@ -176,7 +176,7 @@ def _list_in(cell: str, where: str, column: str) -> list[Any] | None:
 
 
 def header(path: Path) -> tuple[str, ...]:
-    """The columns of a table: those that it names above its rows, else those of the first row."""
+    """The columns of a table: those in its header, else those of the first row."""
     if kind_of(path) in (".csv", ".tsv"):
         return next((tuple(row) for _, row in _cells(path)), ())
     if kind_of(path) != ".parquet":
@@ -187,7 +187,7 @@ def header(path: Path) -> tuple[str, ...]:
 
 @contextmanager
 def _parquet(path: Path) -> Iterator[Any]:
-    """A Parquet file, open; what is wrong with it is told in one line."""
+    """A Parquet file, open; a fault in it is reported in one line."""
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
@@ -215,7 +215,7 @@ def _read_parquet(
 
 
 def _read_json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """A line at a time: such files can be larger than the memory."""
+    """Yield a row for each line, one at a time: such files can be larger than the memory."""
     try:
         with _opened(path) as file:
             for n, data in enumerate(file, start=1):
@@ -235,7 +235,7 @@ def _unreadable(path: Path, error: Exception) -> BadInput:
 
 
 def _read_json(path: Path, content: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """A ``.json`` file of rows is a list of objects, or (as often on the hub) an object a line."""
+    """Yield the rows of a ``.json`` file: a list of objects, or (often on the hub) an object on each line."""
     try:
         found = parsed(content, path)
     except json.JSONDecodeError:
@@ -243,7 +243,7 @@ def _read_json(path: Path, content: str) -> Iterator[tuple[str, dict[str, Any]]]
         return
     rows = found if isinstance(found, list) else [found]
     if not any(isinstance(row, dict) for row in rows):
-        return  # a list of names, say, is not a broken table but none
+        return  # a list of names, say, is no broken table but no table at all
     for n, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
             raise BadInput(f"{path}, row {n}: expected a JSON object, found {str(row)[:40]!r}")
@@ -260,7 +260,7 @@ def _decode(path: Path) -> str:
 
 
 def _text_of(data: bytes, path: Path, line: int) -> str:
-    """UTF-8 bytes that begin at ``line`` of a file; a byte order mark may only begin the file."""
+    """The text of UTF-8 bytes that begin at ``line`` of a file; a byte order mark may only begin the file."""
     try:
         return data.decode("utf-8-sig" if line == 1 else "utf-8")
     except UnicodeDecodeError as error:
@@ -280,24 +280,24 @@ def _json_object(line: str, path: Path, n: int) -> dict[str, Any]:
 
 
 def fold(name: str) -> str:
-    """What two names must share to be one: :func:`composed`, and letter case aside.
+    """The part of a name that equal names share: :func:`composed`, without letter case.
 
-    Letters may tell two names apart by case alone, as in Co (cobalt) and CO (carbon monoxide): they are one
-    name here.
+    Letter case alone may distinguish two names, as in Co (cobalt) and CO (carbon monoxide): they are one name
+    here.
 
     >>> fold("ZU\u0308RICH") == fold("z\u00fcrich"), fold("Co") == fold("CO"), fold("Ur") == fold("\u00dcr")
     (True, True, False)
     """
     if name.isascii():
         return name.lower()
-    # Decomposed first, as Unicode has it (D145): what casefold does must not depend on the form.
+    # Decomposed first, as in Unicode (D145): the result of casefold must not depend on the form.
     folded = unicodedata.normalize("NFD", UNSEEN.sub("", name)).casefold()
     return unicodedata.normalize("NFC", folded)
 
 
 @functools.lru_cache(maxsize=100_000)  # an object is an option of many facts
 def word_set(text: str) -> frozenset[str]:
-    r"""The words of a text: runs of ``\w``, letter case and the form of accents aside.
+    r"""The words of a text: runs of ``\w``, without letter case and the form of accents.
 
     >>> sorted(word_set("St. Mary's, Straße 3"))
     ['3', 'mary', 's', 'st', 'strasse']
@@ -306,10 +306,10 @@ def word_set(text: str) -> frozenset[str]:
 
 
 def composed(text: str) -> str:
-    """A text as the eye has it, for comparing it, counting its characters or looking for a name in it.
+    """A text as it looks: for comparing it, counting its characters or finding a name in it.
 
-    In one form of accents (NFC: "Zürich" has ü as one character, or as u with a mark behind it, and looks the
-    same), and without ``UNSEEN``. What is asked of a model is never this, but the text as it was given.
+    It has one form of accents (NFC: "Zürich" has ü as one character, or as u and a mark after it, and looks
+    the same), and no ``UNSEEN``. A model is never asked with this text, but with the text as it was given.
 
     >>> composed("Zu\u0308\u200brich\u200e") == "Z\u00fcrich"
     True

@@ -1,8 +1,8 @@
-"""Wordings: templates of a relation in groups, and other names of what it is about, for any fact set.
+"""Wordings: templates of a relation in groups, and other names of its subjects and objects, for any fact set.
 
-A template says a relation once, "The capital of [X] is [Y]". Those of a *group* say it in one way: a
-manual one, and its paraphrases. With the *expressions* of a subject, its own name and its other names,
-they make the prompts of a pair (relation, subject).
+A template expresses a relation once, "The capital of [X] is [Y]". The templates of a *group* express it in
+one way: a manual one, and its paraphrases. With the *expressions* of a subject, its own name and its other
+names, they make the prompts of a pair (relation, subject).
 """
 
 import re
@@ -33,7 +33,7 @@ COLUMNS = ["relation", "group", "template", "manual", "question", "made"]
 FRAME = ["relation", "template", "group", "manual", "question", "text"]
 NAMED = ["kind", "name", "other"]
 WORDLESS = "has no word beside [X] and [Y], and says nothing of its relation"
-KINDS = {  # of our relations: what subjects and objects are, of which NAMES has other names
+KINDS = {  # our relations: the kind of their subjects and of their objects, for other names in NAMES
     "atomic_number": ("element", ""),
     "capital": ("country", ""),
     "country_code": ("country", ""),
@@ -52,14 +52,14 @@ KINDS = {  # of our relations: what subjects and objects are, of which NAMES has
 
 
 def read(path: str = "") -> pd.DataFrame:
-    """The templates of a table, ours by default: a row each, relations and groups in their order.
+    """The templates of a table, ours by default: a row for each, relations and groups in their order.
 
     The table has the columns ``relation``; ``group``, any name; ``template``, with one [X] and one [Y];
-    ``manual`` and ``question``, yes or no; ``made``, how it came about. Given back: ``relation``;
-    ``template``, its place in the relation, from 0; ``group``, from 0; ``manual``, which comes first in its
-    group; ``question``; ``text``, without a full stop at the end.
+    ``manual`` and ``question``, yes or no; ``made``, how it came about. Columns of the frame: ``relation``;
+    ``template``, its place in the relation, from 0; ``group``, from 0; ``manual`` (such a template comes
+    first in its group); ``question``; ``text``, without a full stop at the end.
 
-    Raises :class:`BadInput` for a file that is not there, a column that is unknown or lacking, a template
+    Raises :class:`BadInput` for a file that does not exist, a column that is unknown or lacking, a template
     without [X] or [Y], with two of them or no word beside them, a duplicate
     (:func:`lkecore.facts.tables.fold`), and a group with none or several manual templates.
     """
@@ -98,12 +98,12 @@ def read(path: str = "") -> pd.DataFrame:
 
 
 def onto(sample: Sample, path: str = "") -> tuple[Sample, pd.DataFrame, dict[str, str]]:
-    """(the sample with templates on its relations, their frame as of :func:`read`, why others are left out).
+    """(the sample with templates on its relations, their frame as of :func:`read`, {relation left out: why}).
 
-    Those of the table ``path``, by the names of the relations. Without ``path``, a relation keeps the
-    templates that it brings with it, but for the five of the atlas, in whose place our table's come; one
-    without any gets our table's if it has the name of one of ours. Those of a rich world have their
-    groups; others that are brought have none (-1), and are manual where the fact set says so.
+    With ``path``, templates are those of that table, by the names of the relations. Without ``path``, a
+    relation keeps the templates that come with it; our table replaces the five of the atlas, and serves
+    relations without any, by name. Templates of a rich world have their groups; others that come with a
+    relation have none (-1), and are manual where the fact set says so.
 
     Raises :class:`BadInput` where no relation is left, and as :func:`read`.
     """
@@ -128,7 +128,7 @@ def onto(sample: Sample, path: str = "") -> tuple[Sample, pd.DataFrame, dict[str
 
 
 def _brought(relation: Relation) -> pd.DataFrame | None:
-    """The templates that a fact set gives a relation; None for none, and for the five of the atlas."""
+    """The templates that a fact set gives a relation; None without any, and for the five of the atlas."""
     name, words = relation.name, relation.templates
     if not words or (name in atlas.relations() and words == atlas.about(name)["templates"]):
         return None
@@ -152,7 +152,7 @@ def plain(words: str) -> str:
 
 
 def wordless(words: str) -> bool:
-    r"""Whether a wording has no word beside its places, so that it says nothing of any relation.
+    r"""Whether a wording has no word beside its places, so that it expresses no relation.
 
     >>> wordless("[X], [Y]"), wordless("[X] is [Y]")
     (True, False)
@@ -164,13 +164,13 @@ def wordless(words: str) -> bool:
 
 
 def named(sample: Sample, path: str = "", *, fact_set: str = "") -> Sample:
-    """The sample with other names on its facts: ``subject_aliases`` and ``object_aliases``.
+    """The sample with other names on all its facts: ``subject_aliases`` and ``object_aliases``.
 
-    Those of the table ``path``: ``kind`` (country, language, element, or the name of a relation, for its
-    subjects), ``name`` as the facts have it, ``other``. Without ``path``: those of the rich world
-    ``fact_set``; else ours, for relations named as the atlas's. Shown facts get them as well. No fact gets
-    another name of its subject that tells an object or is told by it, as whole words: Czech Republic
-    where the language is asked, US where the US Dollar is (the atlas's own rule for its names).
+    With ``path``, names come from that table: ``kind`` (country, language, element, or the name of a
+    relation, for its subjects), ``name`` as the facts have it, ``other``. Without ``path`` they are those of
+    the rich world ``fact_set``, or else ours, for relations named as the atlas's. A subject gets no name that
+    contains a name of a true object, or is contained in one, as whole words: Czech Republic where the
+    language is asked, US where the US Dollar is (the atlas's own rule for its names).
 
     Raises :class:`BadInput` for a table of names as :func:`read`, for a name of two things of one kind, and
     for one of another subject or object of the relation.
@@ -214,7 +214,7 @@ def _with(facts: Sequence[Fact], of_subjects: Others, of_objects: Others) -> tup
 
 
 def _tells(other: str, true_names: Iterable[str]) -> bool:
-    """Whether a name has a true name among its words, or is among its words, accents aside."""
+    """Whether a name contains the words of a true name, or a true name its words, accents aside."""
     forms = [unicodedata.normalize("NFKD", f" {name} ").casefold() for name in (other, *true_names)]
     words = [re.sub(r"\W+", " ", re.sub(r"[\u0300-\u036f]", "", form)) for form in forms]
     return any(words[0] in each or each in words[0] for each in words[1:])
@@ -266,10 +266,10 @@ def pairs(sample: Sample) -> Sample:
 
 
 def counts(sample: Sample, frame: pd.DataFrame) -> pd.DataFrame:
-    """How much is asked: a row for each relation, and one for "all".
+    """The number of questions: a row for each relation, and one for "all".
 
-    ``pairs``: subjects asked; ``templates``; ``expressions``: names a subject, on average; ``prompts``: each
-    subject by each of its names in each template; ``prompts_a_pair``, on average.
+    ``pairs``: subjects asked; ``templates``; ``expressions``: mean number of names of a subject; ``prompts``:
+    each subject by each of its names in each template; ``prompts_a_pair``: their mean number for a subject.
     """
     templates = frame.groupby("relation").size()
     rows = []
@@ -303,7 +303,7 @@ def _yes(row: dict[str, Any], where: str, column: str) -> bool:
 
 
 def _fault(words: str) -> str:
-    """What is wrong with a template; "" if nothing is."""
+    """The fault of a template; "" if there is none."""
     times = [f"{place} {n} times" for place in ("[X]", "[Y]") if (n := words.count(place)) != 1]
     if times:
         return f"template {words!r} has {' and '.join(times)}, and needs each once"
@@ -314,7 +314,7 @@ def _fault(words: str) -> str:
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a template, casefolded, [X] and [Y] among them; punctuation at either end is taken off.
+    """The words of a template, casefolded, with [X] and [Y], without punctuation at either end.
 
     >>> sorted(word_set("[Y] is the capital of [X]."))
     ['[x]', '[y]', 'capital', 'is', 'of', 'the']
@@ -329,8 +329,8 @@ def jaccard(texts: Sequence[str], split: Callable[[str], Collection[str]] = word
 
         distance(a, b) = 1 - |words of a and b| / |words of a or b|
 
-    In [0, 1], 0 where all have the same words. ``split`` says what the words of a text are, which the
-    paper does not say. BadInput for fewer than two templates.
+    The distance is in [0, 1], 0 where all have the same words. ``split`` returns the words of a text, which
+    the paper does not define. BadInput for fewer than two templates.
 
     >>> jaccard(["[X] is in [Y]", "[X] lies in [Y]"])  # 3 of 5 words
     0.4

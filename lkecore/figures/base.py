@@ -1,4 +1,4 @@
-"""What all figures share: their look, and the checks of their frames."""
+"""The style that all figures share, and the checks of their frames."""
 
 import sys
 import warnings
@@ -15,18 +15,18 @@ from lkecore.answers.show import labelled, labels
 
 PALETTE = "colorblind"
 DARK = "#222222"
-MOST_HUES = 9  # colours that can be told from each other
+MOST_HUES = 9  # colours that readers can distinguish
 MARKERS = "os^v"  # 4 markers over 9 colours: no two of 36 families look the same
 ACCURACY = "accuracy (share of test facts)"
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def style() -> None:
-    """Set the book's look; call it once, at the top of a notebook.
+    """Set the book's style; call it once, at the top of a notebook.
 
-    White grid and white background (so that dark pages stay legible), colour-blind palette, SVG
-    with letters as paths (the same on every machine), fixed ids and no date (the same bytes each
-    time). Inside IPython it also makes SVG the inline format, and shows labels in frames.
+    The background is white with a white grid (so that dark pages stay legible) and the palette colour-blind.
+    Figures are SVG with letters as paths (the same on every machine), fixed ids and no date (the same bytes
+    each time). Inside IPython it also makes SVG the inline format, and shows labels in frames.
 
     Names in figures and tables are text of other people: a $ in them begins no formula, in figures
     and in frames that a notebook shows. Powers on a logarithmic axis, which are formulas in matplotlib,
@@ -44,7 +44,7 @@ def style() -> None:
             "text.parse_math": False,
         },
     )
-    # Of letters that the font lacks; :func:`lkecore.figures.glue_figure` finds another font, or a number.
+    # About letters that the font lacks; :func:`lkecore.figures.glue_figure` finds another font, or a number.
     warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
     register_scale(_Log)
     register_scale(_SymmetricalLog)
@@ -60,7 +60,7 @@ def style() -> None:
 
 
 def nothing(fig: Figure) -> None:
-    """Say in an empty figure that this run has nothing for it."""
+    """Write into an empty figure that this run has nothing to show there."""
     fig.set_size_inches(5.5, 1)
     words = "there is nothing to show here in this run"
     fig.text(0.5, 0.5, words, ha="center", va="center")
@@ -73,7 +73,7 @@ def plain_ticks(axis: Axis) -> None:
 
 
 class _Powers(LogFormatterSciNotation):
-    """Labels where matplotlib has them, as plain text."""
+    """Labels at matplotlib's own places, as plain text."""
 
     def __call__(self, value: float, pos: int | None = None) -> str:
         return _power(value) if super().__call__(value, pos) else ""

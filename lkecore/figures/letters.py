@@ -1,4 +1,4 @@
-"""Letters: names in any script in a figure, in a font of this machine, else numbers in their place."""
+"""Letters: names in any script in a figure, in a font of this machine, or numbers in their place."""
 
 import re
 
@@ -11,11 +11,11 @@ from lkecore.answers.show import labels
 
 
 def fit(figure: Figure) -> dict[str, str]:
-    """Have each letter of a figure drawn; {number in the figure: what it stands for}, mostly empty.
+    """Make each letter of a figure drawable; returns {number in the figure: its name}, mostly empty.
 
-    Where a model or fact set has a label, that stands in the place of its name.
-    Fonts of this machine are taken for what the usual one lacks. Where none has the letters of a name,
-    matplotlib would draw boxes, and warn below the figure. There "[1]", "[2]", ... stand for such names.
+    Labels of models and fact sets replace their names. Other fonts of this machine serve letters that the
+    usual font lacks. Where no font has the letters of a name, matplotlib would draw boxes and warn below the
+    figure. Such names become "[1]", "[2]", ...
     """
     axes = [axis for each in figure.axes for axis in (each.xaxis, each.yaxis)]
     ticks = {axis: [text.get_text() for text in axis.get_majorticklabels()] for axis in axes}
@@ -50,7 +50,7 @@ def fit(figure: Figure) -> dict[str, str]:
 
 
 def labelled(text: str) -> str:
-    """A text with labels in the place of names, which may stand beside other words."""
+    """A text with labels in place of names, which may be beside other words."""
     for name, label in labels().items():
         alone = rf"(?<![\w./-]){re.escape(name)}(?![\w/-])"
         text = re.sub(alone, label.replace("\\", r"\\"), text)

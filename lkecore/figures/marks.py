@@ -1,4 +1,4 @@
-"""Marks: estimates with their intervals, whatever they are of; in panels, or as curves with bands."""
+"""Marks: estimates with their intervals, whatever they are about; in panels, or as curves with bands."""
 
 import pandas as pd
 import seaborn as sns
@@ -19,15 +19,18 @@ def marks(
     height: float = 3.2,
     aspect: float = 1.1,
 ) -> sns.FacetGrid:
-    """Draw ``estimate`` with the interval from ``low`` to ``high`` over ``x``, a mark each row.
+    """Draw ``estimate`` with the interval from ``low`` to ``high`` over ``x``, a mark for each row.
 
-    A colour and a marker for each ``hue``, a panel for each ``panel``, ``wrap`` of them side by side; all in
-    the order of the frame, and one legend for all, outside. Over categories marks stand side by side; with
-    ``across`` the categories are rows, the first on top, which gives long names their place. With ``curve``,
-    ``x`` are numbers: lines with bands. ``label`` is what was estimated, with its unit; a panel is ``height``
-    inches high and ``aspect`` times as wide. A row without an interval is a mark alone. The grid has
-    ``axes``, by panel in ``axes_dict``, and ``figure``. ValueError: a column or an estimate that is missing,
-    two rows for one mark.
+    - ``hue``: a colour and a marker for each value; ``panel``: a panel for each value, ``wrap`` of them side
+      by side. All are in the order of the frame, and one legend, outside, serves all.
+    - ``across``: the categories are rows, the first on top, which gives long names room. Otherwise marks over
+      categories are side by side.
+    - ``curve``: ``x`` has numbers, and estimates are lines with bands.
+    - ``label``: what was estimated, with its unit.
+    - ``height``, ``aspect``: a panel is ``height`` inches high and ``aspect`` times as wide.
+
+    A row without an interval is a mark alone. The grid has ``axes``, by panel in ``axes_dict``, and
+    ``figure``. ValueError for a column or an estimate that is missing, and for two rows for one mark.
     """
     split = [name for name in dict.fromkeys([x, hue, panel]) if name]
     check(found, [*split, "estimate"], unique=split, also=["low", "high"])
@@ -35,7 +38,7 @@ def marks(
         raise ValueError("a curve goes over numbers from left to right; across is for categories")
     grid = sns.FacetGrid(found, col=panel, col_wrap=wrap, height=height, aspect=aspect)
     xs, hues = list(found[x].unique()), list(found[hue].unique()) if hue else [None]
-    beside = [] if hue == x else hues  # marks of one hue that is x itself stand on their place
+    beside = [] if hue == x else hues  # where hue is x itself, marks are not shifted
     colours = sns.color_palette(PALETTE, MOST_HUES)
     handles = {}
     for key, ax in (grid.axes_dict or {None: grid.axes.flat[0]}).items():

@@ -1,4 +1,4 @@
-"""Names: what people call the models, worlds, sources and estimators of pages, figures and tables."""
+"""Names: the names for people of models, worlds, sources and estimators in pages, figures and tables."""
 
 import csv
 import functools
@@ -14,16 +14,16 @@ SENTENCES = {"hgp": "human sentence", "mmp": "mined sentence", "template": "sent
 
 
 def display_name(name: str, relations: int | None = None) -> str:
-    """A name for people: a label, or from ``data/names.csv``, or by a rule (lab, sentences); else as it is.
+    """A name for people: a label, from ``data/names.csv``, by a rule (lab, sentences), or else ``name``.
 
-    With ``relations``, so many of a source, such as the one that a page asks of 49: its number in the table
-    is that of the whole source.
+    ``relations`` is the number of relations that a page asks of a source, such as 1 of 49. It replaces the
+    number in the table, which is that of the whole source.
 
-    >>> display_name("smollm2"), called("table5"), called("kamel", relations=1)
+    >>> display_name("smollm2"), display_name("table5"), display_name("kamel", relations=1)
     ('SmolLM2 135M (4-bit)', 'T-REx, 12 relations', 'KAMEL, 1 relation')
-    >>> display_name("lab:rich-1/2m"), called("lab:book-2/bert-unplanted"), called("lab:rich-3")
+    >>> display_name("lab:rich-1/2m"), display_name("lab:book-2/bert-unplanted"), display_name("lab:rich-3")
     ('lab model 2M, world 1', 'lab BERT, plain world 2, unplanted', 'lab world 3')
-    >>> display_name("iclke-space"), called("template-1"), called("iclke-mmp-2")
+    >>> display_name("iclke-space"), display_name("template-1"), display_name("iclke-mmp-2")
     ('pairs, spaces', 'sentence 1', 'pairs with mined sentence 2')
     >>> display_name("./my-model")
     './my-model'
@@ -51,7 +51,7 @@ def display_name(name: str, relations: int | None = None) -> str:
 
 
 def _world(size: str, seed: str) -> str:
-    """Most pages are about rich worlds, so these are just worlds."""
+    """The name of a world; most pages are about rich worlds, so these are just "world"."""
     return {"rich": "", "book": "plain "}.get(size, f"{size} ") + f"world {seed}"
 
 

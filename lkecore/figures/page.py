@@ -1,4 +1,4 @@
-"""Page: put figures and findings where a reader meets them first, above the cells that make them."""
+"""Page: figures and findings for the place where a reader meets them, above the cells that make them."""
 
 import os
 from collections.abc import Mapping
@@ -15,9 +15,9 @@ from lkecore.figures.letters import fit
 def glue_figure(figure: Figure, name: str, data: pd.DataFrame) -> None:
     """Hand a figure to the page under ``name``, and keep the numbers that it shows as ``name.csv``.
 
-    The page shows it where it says ``{glue:figure} name``, with caption and description in the prose.
-    In JupyterLab, which knows no such place, it is shown below the cell. A figure without axes, which
-    would be no picture, becomes one that says so.
+    The page shows it at its ``{glue:figure} name``, with caption and description in the prose. In JupyterLab,
+    which has no such place, it is shown below the cell. A figure without axes, which would be no picture,
+    becomes one that says so.
     """
     from myst_nb import glue
 
@@ -34,10 +34,11 @@ def glue_figure(figure: Figure, name: str, data: pd.DataFrame) -> None:
 
 
 def glue_values(**values: str | float) -> None:
-    """Hand texts and numbers to the page: each is shown where it says ``{glue:text}`` and its name.
+    """Hand texts and numbers to the page, which shows each at its ``{glue:text}`` and name.
 
-    The sentence formats a number, as in ``{glue:text}`share:.0%` ``. "-" says that there is nothing to say,
-    and is not shown. They are kept as ``findings.csv`` (name, text), from which the book's first page quotes.
+    The sentence formats a number, as in ``{glue:text}`share:.0%` ``. The value "-" means that there is no
+    value, and is not shown. The values are kept as ``findings.csv`` (name, text), from which the book's first
+    page quotes.
     """
     from myst_nb import glue
 
@@ -48,12 +49,13 @@ def glue_values(**values: str | float) -> None:
 
 
 def sentence(holds: Mapping[str, bool]) -> None:
-    """Say of words of the page's bold sentence, and of its captions, whether each holds in this run.
+    """Record whether words of the page's bold sentence, and of its captions, are true in this run.
 
-    ``holds`` is {words: whether they do}; a missing value says no, and an empty mapping that the sentence
-    is not about such a run at all. It never stops a run: the page then opens with one that says which
-    words do not hold, and only the build of the book's own runs stops (:mod:`lkecore.book.sentence`).
-    They are kept as ``sentence.csv`` (words, holds). In JupyterLab what does not hold is printed.
+    ``holds`` is {words: whether they are true}. A missing value counts as false. An empty mapping means that
+    the sentence is not about such a run at all. A false word never stops a run: the page then opens with a
+    sentence that names the false words, and only the build of the book's own runs stops
+    (:mod:`lkecore.book.sentence`). The values are kept as ``sentence.csv`` (words, holds). In JupyterLab the
+    false words are printed.
     """
     kept = {words: bool(pd.notna(true) and true) for words, true in holds.items()}
     save(pd.DataFrame({"words": list(kept), "holds": list(kept.values())}), "sentence.csv")

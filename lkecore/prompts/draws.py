@@ -1,4 +1,4 @@
-"""Draws: the same questions behind other shots, and behind more or fewer of them."""
+"""Draws: the same questions after other shots, and after more or fewer of them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,12 +16,12 @@ DRAW = ", draw "  # between an estimator and the seed of other shots, where a na
 def of_draws(
     drawn: Drawn, estimators: Sequence[str], draws: Sequence[int], numbers: Sequence[int]
 ) -> dict[tuple[int, str, int], list[Prompt]]:
-    """The questions of a sample behind many draws of shots: {(draw, estimator, n_shots): prompts}.
+    """The questions of a sample after many draws of shots: {(draw, estimator, n_shots): prompts}.
 
-    Each of ``draws`` is a seed that draws shots from the facts of ``drawn.train``. Of one draw, fewer shots
-    are the beginning of more shots. All keys ask the same facts with the same options. Raises
-    :class:`BadInput` for lists that are empty or name something twice, more shots than there are to draw, and
-    as :func:`lkecore.prompts.prompt.asking`.
+    Each of ``draws`` is a seed that draws shots from the facts of ``drawn.train``. Within one draw, fewer
+    shots are the beginning of more shots. All keys ask the same facts with the same options. Raises
+    :class:`BadInput` for lists that are empty or name something twice, for more shots than there are to draw,
+    and as :func:`lkecore.prompts.prompt.asking` does.
     """
     for name, values in (("estimators", estimators), ("draws", draws), ("n_shots", numbers)):
         if not values or len(set(values)) < len(values):
@@ -41,10 +41,10 @@ def of_draws(
 def redrawn(
     sample: Sample, estimators: Sequence[str], draws: Sequence[int], *, n_facts: int | None = None
 ) -> dict[tuple[str, str, int], list[Prompt]]:
-    """The questions of a whole sample behind other shots: {(estimator, relation, draw): prompts}.
+    """The questions of a whole sample after other shots: {(estimator, relation, draw): prompts}.
 
-    As many shots as the sample has, drawn by each of ``draws`` from what its own were drawn from. Of the
-    facts the first ``n_facts`` of each relation, or all, with the options that they have. Errors as
+    Each of ``draws`` draws as many shots as the sample has, from the facts from which its own were drawn. The
+    first ``n_facts`` facts of each relation are asked, or all, with the options that they have. Errors as in
     :func:`of_draws`.
     """
     found = {}
@@ -58,13 +58,13 @@ def redrawn(
 def redrawn_slots(
     sample: Sample, draws: Sequence[int], *, n_shots: int, first: int, every: int
 ) -> dict[tuple[str, str, int], list[Slots] | list[Prompt]]:
-    """EIC-LKE's questions, and the same without the other questions, behind other shots.
+    """EIC-LKE's questions, and the same without the other questions, after other shots.
 
-    {(estimator, relation, draw): prompts}, of :func:`lkecore.prompts.eiclke.slots_of_sample` and
-    :func:`lkecore.prompts.eiclke.alone_of_sample`. The pairs begin with those of :func:`redrawn` (as long as
-    no subject has two objects), and all others that are kept for showing follow. Which option of a fact
-    stands in which prompt is drawn again, too: it is context for the questions behind it. Parameters and
-    errors as there.
+    The result is {(estimator, relation, draw): prompts}, of :func:`lkecore.prompts.eiclke.slots_of_sample`
+    and :func:`lkecore.prompts.eiclke.alone_of_sample`. The pairs begin with those of :func:`redrawn` (as long
+    as no subject has two objects); all other facts to show follow. Each draw also draws anew which option of
+    a fact is in which prompt, since an option is context for the questions after it. Parameters and errors as
+    there.
     """
     found: dict[tuple[str, str, int], list[Slots] | list[Prompt]] = {}
     for draw in draws:

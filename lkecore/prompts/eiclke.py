@@ -19,9 +19,9 @@ SPACE_TOKEN = "eiclke-space-token"
 class Slots:
     """Long prompts with several questions in each, all about the same facts (EIC-LKE, IC-S2).
 
-    ``texts[k]`` is prompt k in pieces, a subject and an object in turn, perhaps a space between them. In
-    it the piece ``places[j]`` is an option of fact j: the option ``orders[j][k]`` of ``asked[j]``. So
-    all the prompts together ask every option of every fact once.
+    ``texts[k]`` is prompt k in pieces, a subject and an object in turn, perhaps with a space between them.
+    Its piece ``places[j]`` is an option of fact j: the option ``orders[j][k]`` of ``asked[j]``. So all
+    prompts together ask every option of every fact once.
     """
 
     texts: tuple[tuple[str, ...], ...]
@@ -44,16 +44,17 @@ def slots(
 ) -> list[Slots]:
     r"""EIC-LKE (IC-S2): the shots as one prompt, with a question after the ``first`` and ``every`` few.
 
-    With the paper's 100 shots there are ten slots, behind shots 50, 55, ... 95. Ten facts are asked
-    by as many prompts as a fact has options; in each of them a slot holds one option of one fact, in
-    an order that ``seed`` and the fact's id shuffle (IC-Q3). What stands in a slot is context for all
-    that follows, and mostly wrong. The space inside a pair belongs to the object, as in IC-LKE; with
-    ``space_token`` it is a piece of its own between subject and object, so that it has tokens of its
-    own (the other reading of the paper's C.2), and no option begins with it. All facts need the same
-    number of options; where facts run out, the last prompts have fewer slots.
+    With the paper's 100 shots there are ten slots, after shots 50, 55, ... 95. Ten facts are asked by as many
+    prompts as a fact has options. In each prompt a slot has one option of one fact, in an order that ``seed``
+    and the fact's id shuffle (IC-Q3). The pair in a slot is context for all that follows, and mostly wrong.
 
-    Raises :class:`BadInput` for a fact that is shown and asked, for different numbers of options, for
-    too few shots for a single slot, and with ``space_token`` for a ``pair_separator`` other than " ".
+    The space inside a pair belongs to the object, as in IC-LKE. With ``space_token`` it is a piece of its own
+    between subject and object, so that it has tokens of its own (the other reading of the paper's C.2), and
+    no option begins with it. All facts need the same number of options; where facts run out, the last prompts
+    have fewer slots.
+
+    Raises :class:`BadInput` for a fact that is shown and asked, for different numbers of options, for too few
+    shots for a single slot, and with ``space_token`` for a ``pair_separator`` other than " ".
 
     >>> shots = [Fact(name, "born", name, year) for name, year in
     ...          [("Feynman", "1918"), ("Heisenberg", "1901"), ("Curie", "1867")]]
@@ -95,8 +96,8 @@ def slots(
     for at in range(0, len(asked), len(behind)):
         group = asked[at : at + len(behind)]
         orders = [_shuffled(prompt, seed) for prompt in group]
-        # What stands in each place of the long prompt: a shot, or a question and its option. Prompts
-        # share their pieces: of 50 relations with 400 facts each there are 44 million.
+        # The item at each place of the long prompt: a shot, or a question and its option. Prompts share their
+        # pieces: of 50 relations with 400 facts each there are 44 million.
         items: list[tuple[str, tuple[str, ...], tuple[int, ...]]] = []
         places = []
         for n, (subject, pair) in enumerate(zip(shown_subjects, pairs, strict=True), 1):
@@ -129,13 +130,11 @@ def slots_of_sample(
 ) -> dict[tuple[str, str], list[Slots]]:
     """EIC-LKE's questions about a sample: {("eiclke", relation): groups of prompts}.
 
-    With ``space_token``, of :func:`slots`, the estimator is "eiclke-space-token".
-
-    The pairs are drawn by ``seed`` from all facts that are kept for showing: ``n_shots`` of them, or
-    all there are. With the seed of the sample they begin with those of IC-LKE, as long as no subject
-    has two objects (the paper shows all training facts, so such a subject comes twice here). All facts
-    of the sample are asked, or ``n_facts`` of them, drawn by ``seed`` (fewer where there are fewer).
-    ``first``, ``every`` and errors as in :func:`slots`.
+    With ``space_token``, of :func:`slots`, the estimator is "eiclke-space-token". ``seed`` draws the pairs
+    from all facts to show: ``n_shots`` of them, or all there are. With the seed of the sample they begin with
+    those of IC-LKE, as long as no subject has two objects. (The paper shows all training facts, so such a
+    subject occurs twice here.) All facts of the sample are asked, or ``n_facts`` of them, drawn by ``seed``
+    (fewer where there are fewer). ``first``, ``every`` and errors as in :func:`slots`.
     """
     made = {}
     for name, drawn in sample.items():
@@ -156,7 +155,7 @@ def alone_of_sample(
 ) -> dict[tuple[str, str], list[Prompt]]:
     """The same without the other questions: {("iclke-comma", relation): prompts}.
 
-    Each fact of :func:`slots_of_sample` by itself, after the pairs that stand before its slot there,
+    Each fact of :func:`slots_of_sample` is asked by itself, after the pairs that come before its slot there,
     with EIC-LKE's comma between them. Parameters as there.
     """
     found = {}
@@ -188,7 +187,7 @@ def _pairs(drawn: Drawn, n_shots: int, seed: int) -> tuple[Fact, ...]:
 
 
 def _shuffled(prompt: Prompt, seed: int) -> tuple[int, ...]:
-    """The order in which the prompts of a group hold a fact's options."""
+    """The order of a fact's options in the prompts of a group."""
     digest = hashlib.sha256(f"{prompt.relation}\x1f{prompt.fact}".encode()).digest()
     rng = np.random.default_rng([seed, int.from_bytes(digest[:8], "big")])
     return tuple(int(i) for i in rng.permutation(len(prompt.options)))

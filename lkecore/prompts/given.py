@@ -1,4 +1,4 @@
-"""Given: templates of a file, and kinds of LAMA's relations, for fact sets that have neither (PZ-D1)."""
+"""Given: templates from a file, and kinds of LAMA's relations, for fact sets that have neither (PZ-D1)."""
 
 import functools
 from dataclasses import replace
@@ -15,14 +15,15 @@ STOP = "."
 def with_templates_of(
     sample: Sample, path: str, *, source: str = "lama", causal: bool = True
 ) -> tuple[Sample, dict[str, str]]:
-    """(the sample, its relations with the templates of a file; why each of the others is left out).
+    """(the sample's relations that have templates in a file, with these; {relation left out: why}).
 
-    ``path`` is a table with the columns ``relation``, ``template`` and, if several sets of templates
-    stand in it, ``source``. Of each relation the rows of ``source`` count, in their order. A full stop at
-    the end is taken off, with the space before it. Left out are relations without a template, and, if a
-    ``causal`` model is to be asked, those whose first one goes on behind its blank, where it does not look.
-    The kind of a relation is that of LAMA's (location, language or other), unless the fact set says it.
-    Raises :class:`BadInput` for a file that is not there or lacks a column, and where no relation is left.
+    ``path`` is a table with the columns ``relation``, ``template`` and, if it has several sets of templates,
+    ``source``. For each relation the rows of ``source`` count, in their order. A full stop at the end is
+    removed, with the space before it. Some relations are left out: those without a template and, if a
+    ``causal`` model is to be asked, those whose first template continues after its blank, which such a model
+    does not read. The kind of a relation is that of LAMA's (location, language or other), unless the fact set
+    states one. Raises :class:`BadInput` for a file that does not exist or lacks a column, and where no
+    relation is left.
 
     >>> plain("[X] works in the field of [Y] .")
     '[X] works in the field of [Y]'
@@ -67,5 +68,5 @@ def kinds() -> dict[str, str]:
 
 
 def kinds_of(sample: Sample) -> dict[str, str]:
-    """:func:`kinds`, with those of the relations of a sample whose fact set says them."""
+    """:func:`kinds`, with the kinds that the fact set states for relations of a sample."""
     return kinds() | {name: own for name, of in sample.items() if (own := of.relation.kind)}

@@ -13,18 +13,18 @@ from lkecore.errors import BadInput, visible
 from lkecore.prompts.prompt import Prompt
 from lkecore.storage import write_whole
 
-# Names that are a task's as they are. Others get a few letters of a digest: two may be one in plain letters.
+# A task has a name of this form unchanged. Others get letters of a digest: two may be equal in plain letters.
 PLAIN = re.compile(r"lke [a-z0-9]+ [a-z0-9_]{1,80}")
 
 
 def write_task(folder: Path, facts: str, relation: str, questions: Sequence[Prompt]) -> str:
     """Write NAME.yaml and NAME.jsonl into a folder; returns NAME, the task's, which no other relation has.
 
-    ``facts`` is the fact set as it was named, and ``relation`` one of it. A row has the question's context,
-    the continuations as ``choices``, the number of the right one as ``gold``, and fact and subject for who
-    reads it. The YAML file names the rows by their whole path: write the task anew where the folder was
-    moved. Raises :class:`BadInput` for a question with text behind its blank, which no task of theirs asks,
-    for a folder that cannot be written to, and where a task of other facts has the name.
+    ``facts`` is the name of the fact set, and ``relation`` one of its relations. A row has the question's
+    context, the continuations as ``choices``, the number of the right one as ``gold``, and fact and subject
+    for readers. The YAML file has the whole path of the rows: write the task anew after moving the folder.
+    Raises :class:`BadInput` for a question with text after its blank, which no task of theirs asks, for a
+    folder that cannot be written to, and where a task of other facts has the name.
     """
     if behind := next((p for p in questions if p.after.strip()), None):
         raise BadInput(
@@ -39,7 +39,7 @@ def write_task(folder: Path, facts: str, relation: str, questions: Sequence[Prom
         "dataset_path": "json",
         "dataset_kwargs": {
             "data_files": {"test": glob.escape(str(rows))}
-        },  # they take it for a pattern
+        },  # they read it as a pattern
         "test_split": "test",
         "output_type": "multiple_choice",
         "doc_to_text": "context",
@@ -74,7 +74,7 @@ def write_task(folder: Path, facts: str, relation: str, questions: Sequence[Prom
 
 
 def _name(name: str) -> str:
-    """A task's name, in small plain letters, digits and underscores; of two names never the same."""
+    """A task's name, in small plain letters, digits and underscores; never the same for two names."""
     plain = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()
     if PLAIN.fullmatch(name):
         return plain

@@ -1,6 +1,6 @@
-r"""Contexts: a sentence with a blank, put as a task, behind a few solved ones (BL-S1 to BL-S4).
+r"""Contexts: a sentence with a blank, put as a task, after a few solved ones (BL-S1 to BL-S4).
 
-Zhao, Yoshinaga and Oba (2024), section 3.1 and appendices D and E. Appendix E.4, a question behind four
+Zhao, Yoshinaga and Oba (2024), section 3.1 and appendices D and E. Appendix E.4, a question after four
 examples with its own template, as a model reads it:
 
     Predict the [MASK] in each sentence in one word.
@@ -10,9 +10,9 @@ examples with its own template, as a model reads it:
     Q: [MASK] consists of environmental factors.
     A:
 
-A blank may stand anywhere in its sentence, so that a model which reads from left to right can be asked
-what one that fills blanks is asked. One newline between lines, nothing behind the last ``A:``; the mask is
-the word ``[MASK]``, no token of a model (BL-Q15).
+A blank may be anywhere in its sentence, so that a model which reads from left to right can be asked
+what one that fills blanks is asked. Lines have one newline between them, and no text follows the last
+``A:``; the mask is the word ``[MASK]``, no token of a model (BL-Q15).
 """
 
 import re
@@ -43,21 +43,21 @@ Shot = tuple[str, str, str]  # a template, a subject, an object
 
 
 def asked(words: str, subject: str, instruction: str = "mp") -> str:
-    """The line ``Q: ...`` and the open ``A:`` behind it.
+    """The line ``Q: ...`` and the open ``A:`` after it.
 
     >>> asked("[Y] consists of [X]", "LAUPT")
     'Q: [MASK] consists of LAUPT.\\nA:'
     >>> asked("Who developed [X]? [Y]", "Windows", "qa")
     'Q: Who developed Windows?\\nA:'
     """
-    # Divided first, so that a name that holds [Y] itself does no harm.
+    # Divided first, so that a name that contains [Y] itself does no harm.
     before, after = (part.replace("[X]", subject) for part in full(words).split("[Y]"))
     line = before.rstrip() if instruction == "qa" else f"{before}[MASK]{after}"
     return f"Q: {line}\nA:"
 
 
 def beginning(shots: Sequence[Shot], instruction: str = "mp") -> str:
-    """What all questions behind these shots begin with: the instruction and the solved ones."""
+    """The common beginning of all questions after these shots: the instruction and the solved questions."""
     solved = [
         f"{asked(words, subject, instruction)} {full(name)}\n" for words, subject, name in shots
     ]
@@ -72,18 +72,20 @@ def of_sample(
     draws: Sequence[int] = (0,),
     instruction: str = "mp",
 ) -> tuple[dict[tuple[str, str, int, int, int], list[Prompt]], pd.DataFrame]:
-    """The questions of a sample in some contexts: ({``KEY``: prompts}, which show their answer).
+    """The questions of a sample in some contexts: ({``KEY``: prompts}, which of them show their answer).
 
-    ``contexts`` are "zero-shot" and, for X from 1 to 99, "X-random" (X facts of all relations, each with a
-    template of its own), "X-relation" (of the same relation, with random templates) and "X-template" (of
-    the same relation, with the asked template). ``templates`` are places in ``relation.templates``, from
-    0 (None: all); ``instruction`` is "mp", with a mask, or "qa", which takes the templates that are a
-    question, as "Who developed [X]? [Y]". An expression is a name of the subject, 0 its first; under it
-    stand the facts that have so many.
+    - ``contexts``: "zero-shot" and, for X from 1 to 99, "X-random" (X facts of all relations, each with a
+      template of its own), "X-relation" (of the same relation, with random templates) and "X-template" (of
+      the same relation, with the asked template).
+    - ``templates``: places in ``relation.templates``, from 0 (None: all).
+    - ``instruction``: "mp", with a mask, or "qa", which takes the templates that are a question, as "Who
+      developed [X]? [Y]".
 
-    Shots are facts to show (``train``), by their first name and their first object, with a full stop
-    (BL-Q10). They are drawn once for a relation, template and draw, so that one beginning serves all facts
-    and names; "X-relation" and "X-template" show the same ones, as in appendix E, and fewer are the beginning
+    An expression is a name of the subject, 0 its first; each key has the facts with so many names.
+
+    Shots are facts to show (``train``), with their first name, their first object and a full stop (BL-Q10).
+    They are drawn once for a relation, template and draw, so that one beginning serves all facts and names.
+    "X-relation" and "X-template" show the same facts, as in appendix E, and fewer shots are the beginning
     of more. No subject is shown that is asked, by any of its names. Zero-shot has draw 0 alone.
 
     The frame has a row for each question: ``KEY``, ``fact``, and ``shown`` (bool): a true object of the fact
@@ -131,9 +133,9 @@ def blank_prompts(
 ) -> dict[tuple[str, int, int], list[Prompt]]:
     """The same questions without task or examples: {(relation, template, expression): prompts}.
 
-    For models that fill blanks; ``closed`` puts a full stop behind each sentence. Without it they are for
-    models that read from left to right: of the templates those that end with their blank, no others.
-    ``templates`` and expressions as in :func:`of_sample`, options the sample's.
+    They are for models that fill blanks; ``closed`` puts a full stop after each sentence. Without it they are
+    for models that read from left to right, and only the templates that end with their blank are used.
+    ``templates`` and expressions as in :func:`of_sample`; the options are the sample's.
 
     Raises :class:`BadInput` for a template that a relation does not have, and for a relation none of whose
     templates ends with its blank.
@@ -152,8 +154,8 @@ def content_free(
 ) -> dict[tuple[str, int], list[Prompt]]:
     """Questions about nobody (BL-E3): {(relation, template): a prompt for each of ``NOBODY``}.
 
-    The options are all that the sample offers in the relation, and which is gold means nothing; ``fact``
-    says which subject it is. All else as in :func:`blank_prompts`.
+    The options are all that the sample offers in the relation, and the gold one means nothing; ``fact``
+    names the subject. All else as in :func:`blank_prompts`.
     """
     found = {}
     for relation, drawn in sample.items():
@@ -167,10 +169,10 @@ def content_free(
 def numbered(
     drawn: Drawn, templates: Sequence[int] | None = None, instruction: str = "mp"
 ) -> list[int]:
-    """The places of a relation's templates that are asked with: ``templates``, or all that can be.
+    """The places of the relation's templates with which it is asked: ``templates``, or all that are usable.
 
     Raises :class:`BadInput` for one that the relation does not have, one named twice, one without exactly
-    one ``[X]`` and one ``[Y]``, and for "qa" one that is no question; and where there is none.
+    one ``[X]`` and one ``[Y]``, for "qa" one that is no question, and where there is none.
     """
     name, has = drawn.relation.name, drawn.relation.templates
     numbers = list(range(len(has)) if templates is None else templates)
@@ -206,7 +208,7 @@ def _usable(drawn: Drawn, instruction: str) -> list[str]:
 
 
 def _pool(drawn: Drawn) -> list[Fact]:
-    """What may be shown of a relation: the first fact of each subject to show that is not asked."""
+    """The facts of a relation that may be shown: the first of each subject in ``train`` that is not asked."""
     names = {fold(name) for fact in drawn.facts for name in fact.expressions}
     place = {fact.id: i for i, fact in enumerate(drawn.relation.facts)}
     first: dict[str, Fact] = {}
@@ -216,7 +218,7 @@ def _pool(drawn: Drawn) -> list[Fact]:
 
 
 def _seed(*parts: object) -> int:
-    """A number from a draw, a relation, a template's words and what is drawn: whatever else is asked."""
+    """A number that depends only on its parts: a draw, a relation, a template's words, and what is drawn."""
     return int(text_digest(*parts)[:16], 16)
 
 
@@ -225,7 +227,7 @@ def _one(words: Sequence[str], seed: int) -> str:
 
 
 def _named(drawn: Drawn) -> list[tuple[tuple[int, Fact], Sequence[str]]]:
-    """(expression, the fact with this name of its subject), and its options."""
+    """((expression, the fact with this name of its subject), its options) for each name of each fact."""
     return [
         ((i, replace(fact, subject=name)), options)
         for fact, options in zip(drawn.facts, drawn.options, strict=True)

@@ -1,10 +1,10 @@
-"""Instilled: a question, and the same question behind a statement of the fact (PZ-S2).
+"""Instilled: a question, and the same question after a statement of the fact (PZ-S2).
 
     The capital of France is ____
     The capital of France is Paris. The capital of France is ____
 
-How far the answer moves is what the paper takes for ignorance. Three other statements are controls: what
-moves behind them moves by something else than this fact.
+The paper takes the change of the answer for ignorance. Three other statements are controls: a change after
+one of them has another cause than the statement of this fact.
 """
 
 from collections.abc import Sequence
@@ -18,15 +18,15 @@ from lkecore.facts.fact import Fact
 from lkecore.facts.tables import fold
 from lkecore.prompts.prompt import Prompt, template, templates_of
 
-# What is said before the question: the fact; another one of the relation; the same object of another
-# subject, which may be copied without knowing anything; and another object of the same subject.
+# The statement before the question: of the fact; of another one of the relation; of the same object for
+# another subject, which may be copied without knowledge; and of another object for the same subject.
 INSTILLATIONS = ("explicit", "unrelated", "copied", "false")
 ENDS = (".", "!", "?")
 
 
 @dataclass(frozen=True)
 class Instilled:
-    """A question by itself (``asked``), and behind a statement (``told``); gold and options are the same."""
+    """A question by itself (``asked``), and after a statement (``told``); gold and options are the same."""
 
     asked: Prompt
     told: Prompt
@@ -47,14 +47,14 @@ def instilled(
     closed: bool = False,
     seed: int = 0,
 ) -> list[Instilled]:
-    """The questions of a template about some facts, each by itself and behind a statement.
+    """The questions of a template about some facts, each by itself and after a statement.
 
     ``words`` is the template. The statement is the template with both names in it and a full stop, if it
     does not end with one; then comes one space, then the template with its blank (PZ-Q14).
-    ``instillation`` is one of ``INSTILLATIONS``; for all but "explicit" the other subject or object is
+    ``instillation`` is one of ``INSTILLATIONS``. For all but "explicit" the other subject or object is
     that of another one of ``facts``, drawn by ``seed``, with another subject and none of this fact's true
-    objects. ``closed`` puts a full stop behind a blank that ends its template, for models that see what
-    follows. ``options`` as in :func:`lkecore.prompts.prompt.template`. Raises :class:`BadInput` for
+    objects. ``closed`` puts a full stop after a blank that ends its template, for models that see the text
+    after it. ``options`` as in :func:`lkecore.prompts.prompt.template`. Raises :class:`BadInput` for
     another instillation, as that function does, and where no other fact is left.
 
     >>> fact = Fact("1", "capital", "France", "Paris")
@@ -76,7 +76,7 @@ def instilled(
             other = _another(fact, facts, rng)
             subject = subject if instillation == "false" else other.subject
             name = name if instillation == "copied" else other.object
-        # One after the other from the left, so that a name that holds [Y] itself does no harm.
+        # Replaced part by part from the left, so that a name that contains [Y] itself does no harm.
         statement = name.join(part.replace("[X]", subject) for part in said.split("[Y]"))
         told = replace(prompt, context=f"{statement} {prompt.context}")
         found.append(Instilled(prompt, told, instillation))

@@ -1,7 +1,7 @@
 """Prompts: every way to ask a model about a fact. Facts and options in, strings out.
 
-A prompt is one *context* and, for each option, one *continuation*. What the model is asked is
-always the same: how probable is this continuation after this context?
+A prompt is one *context* and, for each option, one *continuation*. The question to the model is always the
+same: how probable is this continuation after this context?
 """
 
 import functools
@@ -15,9 +15,9 @@ from lkecore.facts.fact import Fact, Relation
 from lkecore.facts.tables import read
 from lkecore.storage import DATA
 
-# Estimators by name. IC-LKE by what stands inside a pair and between pairs, the paper's format first;
-# the templates of a relation by their place; those of the paper, which people wrote (HGP) or a
-# program mined from text (MMP), by their place in its Table 5.
+# Estimators by name. IC-LKE has names by the separators inside a pair and between pairs, the paper's first.
+# The templates of a relation have numbers. The paper's templates, written by people (HGP) or mined from text
+# by a program (MMP), have their numbers in its Table 5.
 SEPARATORS = {
     "iclke-space": (" ", " "),
     "iclke-newline": (" ", "\n"),
@@ -26,7 +26,7 @@ SEPARATORS = {
 }
 TEMPLATES = {f"template-{i + 1}": i for i in range(25)}  # as many as a relation may have
 HUMAN, MINED = (tuple(f"{kind}-{i}" for i in (1, 2, 3)) for kind in ("hgp", "mmp"))
-ESTIMATORS = (  # what `asking` takes; a relation need not have all templates
+ESTIMATORS = (  # the names that `asking` takes; a relation need not have all templates
     *SEPARATORS, *TEMPLATES, *HUMAN, *MINED,
     *(f"iclke-{each}" for each in (*TEMPLATES, *HUMAN, *MINED)),
 )  # fmt: skip
@@ -34,7 +34,7 @@ ESTIMATORS = (  # what `asking` takes; a relation need not have all templates
 
 @dataclass(frozen=True)
 class Prompt:
-    """The question about one fact: ``context + continuations[i] + after`` says option i is true."""
+    """The question about one fact: ``context + continuations[i] + after`` states that option i is true."""
 
     fact: str  # unique id
     relation: str
@@ -47,11 +47,11 @@ class Prompt:
 
 
 def join_pair(separator: str) -> tuple[str, str]:
-    """Divide the separator of a pair between the context and the continuation.
+    """The separator of a pair, divided between the context and the continuation.
 
     A trailing space goes to the object, as word-based tokenizers expect (IC-Q1): they have a token
     for " Paris", and a context that ends in a space would cut it in two. All else stays with the
-    subject.
+    subject. :class:`BadInput` for an empty separator.
 
     >>> join_pair(" "), join_pair(": "), join_pair(" = "), join_pair("\\n")
     (('', ' '), (':', ' '), (' =', ' '), ('\\n', ''))
@@ -96,15 +96,14 @@ def template(
     shots: Sequence[Fact] = (),
     shot_separator: str = " ",
 ) -> list[Prompt]:
-    """A sentence with a blank: ``The capital of [X] is [Y]``. Without shots it is IC-S3.
+    """Questions by a sentence with a blank: ``The capital of [X] is [Y]``. Without shots it is IC-S3.
 
-    ``[X]`` becomes the subject. What stands before ``[Y]`` is the context, but for a space at its
-    end, which goes to the options as in :func:`join_pair`; what stands behind it is ``after``, for
-    models that fill a blank. A causal model needs a template that ends with ``[Y]``, and its scorer
-    refuses others. ``shots`` stand in front, each as the sentence with both names in it and
-    ``shot_separator`` behind: IC-LKE with words in the place of the space (IC-S4). ``options[i]``
-    belong to ``facts[i]``. Raises :class:`BadInput` for a template that has not exactly one ``[X]``
-    and one ``[Y]``, an empty separator, and a fact that is shown and asked.
+    ``[X]`` becomes the subject. The text before ``[Y]`` is the context, without a space at its end, which
+    goes to the options as in :func:`join_pair`. The text after it is ``after``, for models that fill a blank.
+    A causal model needs a template that ends with ``[Y]``, and its scorer refuses others. ``shots`` come
+    first, each as the sentence with both names in it and ``shot_separator`` after it: IC-LKE with words in
+    place of the space (IC-S4). ``options[i]`` belong to ``facts[i]``. Raises :class:`BadInput` for a template
+    without exactly one ``[X]`` and one ``[Y]``, an empty separator, and a fact that is shown and asked.
 
     >>> asked = Fact("2", "capital", "France", "Paris")
     >>> prompt, = template("The capital of [X] is [Y].", [asked], [("Rome", "Paris")])
@@ -116,7 +115,7 @@ def template(
     """
     check_places(template)
     check_between(shot_separator)
-    # Divided first, so that a name that holds [Y] itself does no harm.
+    # Divided first, so that a name that contains [Y] itself does no harm.
     before, after = template.split("[Y]")
     left, right = join_pair(before) if before else ("", "")
     shots_text = "".join(
@@ -153,7 +152,7 @@ def behind(right: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def check_places(template: str) -> None:
-    """Raise :class:`BadInput` for a template that has not exactly one ``[X]`` and one ``[Y]``."""
+    """Raise :class:`BadInput` for a template without exactly one ``[X]`` and one ``[Y]``."""
     for place in ("[X]", "[Y]"):
         if template.count(place) != 1:
             raise BadInput(
@@ -223,10 +222,10 @@ def asking(
 ) -> list[Prompt]:
     """The prompts of an estimator by its name.
 
-    One of ``SEPARATORS``; the name of a template, as in :func:`templates_of`, which leaves the shots
-    out; or such a name behind ``iclke-``, as in ``iclke-hgp-1``: the shots as sentences of this
-    template, a space between them (IC-S4). Raises :class:`BadInput` for another name, for a
-    template that the relation does not have, and as :func:`many_shot` and :func:`template`.
+    The name is one of ``SEPARATORS``; or the name of a template (:func:`templates_of`), which leaves the
+    shots out; or such a name after ``iclke-``, as in ``iclke-hgp-1``: the shots as sentences of this
+    template, with a space between them (IC-S4). Raises :class:`BadInput` for another name, for a template
+    that the relation does not have, and as :func:`many_shot` and :func:`template` do.
     """
     if estimator in SEPARATORS:
         inside, between = SEPARATORS[estimator]
@@ -243,7 +242,7 @@ def asking(
 
 
 def pairs_shown(estimators: Sequence[str], n_shots: int) -> int:
-    """How many pairs some estimators show: ``n_shots``, or 0 where each is a template and no more.
+    """The number of pairs that some estimators show: ``n_shots``, or 0 where all are templates alone.
 
     >>> pairs_shown(["template-1", "hgp-1"], 50), pairs_shown(["template-1", "iclke-hgp-1"], 50)
     (0, 50)
@@ -254,7 +253,7 @@ def pairs_shown(estimators: Sequence[str], n_shots: int) -> int:
 def of_sample(sample: Sample, estimators: Sequence[str]) -> dict[tuple[str, str], list[Prompt]]:
     """The questions of some estimators about a sample: {(estimator, relation): prompts}.
 
-    ``sample`` as :func:`lkecore.facts.drawn.draw` gives it; estimators and errors as in :func:`asking`.
+    ``sample`` comes from :func:`lkecore.facts.drawn.draw`; estimators and errors as in :func:`asking`.
     """
     if len(set(estimators)) < len(estimators) or not estimators:
         raise BadInput(f"estimators {list(estimators)}: must be 1 or more, each once")
@@ -270,10 +269,11 @@ def of_sample(sample: Sample, estimators: Sequence[str]) -> dict[tuple[str, str]
 def beside_templates(
     sample: Sample, estimators: Sequence[str], *, words: bool = False
 ) -> dict[tuple[str, str], list[Prompt]]:
-    """The questions of some estimators and of all the paper's templates, as :func:`of_sample` has them.
+    """The questions of some estimators and of all the paper's templates, keyed as in :func:`of_sample`.
 
-    Relation by relation: ``estimators`` first, then ``hgp-1`` to ``mmp-3``, as far as a relation has them.
-    With ``words`` also ``iclke-hgp-1`` to ``iclke-mmp-3``: pairs with the words of the template inside.
+    They come relation by relation: ``estimators`` first, then ``hgp-1`` to ``mmp-3``, as far as a relation
+    has them. With ``words``, ``iclke-hgp-1`` to ``iclke-mmp-3`` follow: pairs with the words of the template
+    inside.
     """
     found = {}
     for name, drawn in sample.items():
@@ -284,7 +284,7 @@ def beside_templates(
 
 
 def example(estimator: str, sample: Sample, *, n_shots: int = 2) -> str:
-    """How an estimator asks, as text: its first question with ``n_shots`` shots, ``____`` at the gap."""
+    """An estimator's first question as text, with ``n_shots`` shots and ``____`` at the gap."""
     drawn = next(iter(sample.values()))
     one = drawn.shots[:n_shots], drawn.facts[:1], drawn.options[:1]
     prompt = asking(estimator, drawn.relation, *one)[0]

@@ -1,7 +1,7 @@
 """Sequences: long prompts that are read at many places.
 
 IC-LKE asks one question at the end of its prompt. Here a prompt has many pairs, and a model that
-reads it once has answered at each of them: how probable was this object, after all that stood before?
+reads it once has answered at each of them: how probable was this object, after all the text before it?
 EIC-LKE puts questions between the shots.
 """
 
@@ -26,11 +26,12 @@ PLACES = ("distributed", "block")  # where pairs are replaced
 
 @dataclass(frozen=True)
 class Probe:
-    """One long sequence of pairs: ``kind`` and ``arrangement`` say what was done to it.
+    """One long sequence of pairs.
 
-    ``kind`` is clean, unknown or incorrect; ``arrangement`` is none, distributed or block.
-    ``pairs`` are all pairs as they stand, ``replaced`` the places (from 0) of those that are not
-    right.
+    - ``kind``: clean, unknown or incorrect;
+    - ``arrangement`` of the replaced pairs: none, distributed or block;
+    - ``pairs``: all pairs, with the replacements in place;
+    - ``replaced``: the places (from 0) of the pairs that are not right.
     """
 
     kind: str
@@ -50,10 +51,10 @@ def probes(
 ) -> list[Probe]:
     """The five sequences of the paper's Figure 2, in its order (IC-F2a to IC-F2e).
 
-    All right; then unknown pairs distributed and in a block; then incorrect ones at the same
-    places. So a pair that is right in all of them stands at one place. ``relation`` are the facts
-    that other objects are drawn from, ``n_behind`` as in :func:`places`. Raises :class:`BadInput`
-    as :func:`places`, :func:`unknown_pairs` and :func:`incorrect_pairs`.
+    The first has right pairs alone; the next two have unknown pairs, distributed and in a block; the last two
+    have incorrect pairs at the same places. So a pair that is right in all of them has one place.
+    ``relation`` has the facts from which other objects are drawn; ``n_behind`` as in :func:`places`. Raises
+    :class:`BadInput` as :func:`places`, :func:`unknown_pairs` and :func:`incorrect_pairs` do.
     """
     pairs = tuple(pairs)
     at = {how: places(len(pairs), n_replaced, how, n_behind=n_behind, seed=seed) for how in PLACES}
@@ -75,13 +76,15 @@ def probes(
 def places(
     n: int, n_replaced: int, arrangement: str, *, n_behind: int = 10, seed: int = 0
 ) -> tuple[int, ...]:
-    """Which of ``n`` pairs are replaced: places from 0, rising.
+    """The places of the pairs, of ``n``, that are replaced: from 0, rising.
 
-    ``distributed``: at random, but no two side by side and never the last, so that each has a right
-    pair directly behind it. The paper's random places may touch. ``block``: one run. It begins in
-    the second half, when the pattern is clear to the model, and has ``n_behind`` right pairs or
-    more behind it. Each is drawn evenly from all that obey its rule. Raises :class:`BadInput` for
-    another arrangement and where nothing obeys.
+    - ``distributed``: at random, but no two side by side and never the last, so that a right pair directly
+      follows each. The paper's random places may touch.
+    - ``block``: one run. It begins in the second half, when the pattern is clear to the model, and at least
+      ``n_behind`` right pairs follow it.
+
+    The draw is even over all choices that obey the rule. Raises :class:`BadInput` for another arrangement and
+    where no choice obeys.
 
     >>> places(10, 3, "distributed", seed=1)
     (2, 4, 7)
@@ -115,14 +118,14 @@ def places(
 
 
 def invented(kind: str, n: int, taken: Iterable[str], seed: int) -> tuple[str, ...]:
-    """``n`` names that are made up (IC-D5): no two alike, none of them ``taken``, case aside.
+    """``n`` names that are made up (IC-D5): all different and none of them ``taken``, letter case aside.
 
-    ``kind`` is one of ``KINDS``. A ``word`` has three syllables put together by chance, so that
-    nothing in it hints at a language or a country, and fits every relation. It does not begin with a
-    name that is taken, nor such a name with it. The other kinds sound American, as Faker makes
-    them: they are unknown only where a name says nothing of the object, as with people and their
-    birth years. One of any kind may by chance be the name of something that the facts do not have.
-    Raises :class:`BadInput` for another kind, and where there are fewer names.
+    ``kind`` is one of ``KINDS``. A ``word`` has three syllables put together by chance, so that it hints at
+    no language or country, and fits every relation. It does not begin with a name that is taken, nor such a
+    name with it. The other kinds sound American, as Faker makes them: they are unknown only where a name says
+    nothing of the object, as with people and their birth years. A name of any kind may by chance be the name
+    of something that the facts do not have. Raises :class:`BadInput` for another kind, and where there are
+    fewer names.
 
     >>> invented("word", 3, [], seed=0)
     ('Kugdukog', 'Boddopuv', 'Mozpamef')
@@ -148,7 +151,7 @@ def invented(kind: str, n: int, taken: Iterable[str], seed: int) -> tuple[str, .
 
 
 def _maker(kind: str, seed: int) -> Callable[[], str]:
-    """What makes the next name of a kind."""
+    """A function that makes the next name of a kind."""
     if kind == "word":
         rng = np.random.default_rng([seed, 4])
         return lambda: "".join(rng.choice(some) for some in WORD).capitalize()
@@ -171,9 +174,9 @@ def unknown_pairs(
 ) -> tuple[Fact, ...]:
     """For each pair one about a subject that does not exist (IC-D5).
 
-    Its object is that of a fact of the relation, drawn at random: a frequent object comes as often
-    as among right pairs. No invented name is a subject or an object of the relation. Raises
-    :class:`BadInput` as :func:`invented`.
+    Its object is that of a fact of the relation, drawn at random: a frequent object occurs as often as among
+    right pairs. No invented name is a subject or an object of the relation. Raises :class:`BadInput` as
+    :func:`invented`.
     """
     taken = {name for fact in relation for name in (fact.subject, fact.object)}
     names = invented(kind, len(pairs), taken, seed)
@@ -191,7 +194,7 @@ def incorrect_pairs(
 ) -> tuple[Fact, ...]:
     """For each pair its subject with a wrong object (IC-D6): that of another fact of the relation.
 
-    No name of any true object of the subject is taken. Raises :class:`BadInput` where the relation
+    The wrong object is no name of any true object of the subject. Raises :class:`BadInput` where the relation
     has no other object.
     """
     rng = np.random.default_rng([seed, 3])
@@ -212,7 +215,7 @@ def pair_pieces(
 ) -> tuple[str, ...]:
     r"""A sequence in pieces, a subject and an object in turn: joined, the text of many shots.
 
-    What stands between pairs belongs to the subject that follows, the space before an object to the
+    The separator between pairs belongs to the subject that follows, and the space before an object to the
     object, as in :func:`lkecore.prompts.prompt.many_shot`. Raises :class:`BadInput` for empty separators.
 
     >>> born = [Fact("1", "born", "Feynman", "1918"), Fact("2", "born", "Curie", "1867")]

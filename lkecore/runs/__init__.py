@@ -1,4 +1,4 @@
-"""Runs: what a finished run or page is, how it is made, and what is kept of it."""
+"""Runs: what a finished run or page is, how it is made, and what it keeps."""
 
 from lkecore.answers.kept import load_runs, save
 from lkecore.runs.code_digest import source_digest

@@ -1,4 +1,4 @@
-"""Source: digests of the package: of all of it, and of the part that can change a page's numbers."""
+"""Source: digests of the whole package, and of the part that can change a page's numbers."""
 
 import hashlib
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lkecore.storage import DATA, code_of, remembered
 
-# What a worker has imported before a notebook begins (lkecore.runs.forkserver).
+# Modules that a worker has imported before a notebook begins (lkecore.runs.forkserver).
 BEFORE = [
     "papermill", "nbformat", "nbclient", "jupytext", "ipykernel.kernelapp", "ipykernel.ipkernel",
     "ipykernel.debugger",
@@ -19,13 +19,13 @@ BEFORE = [
     "lkecore.answers", "lkecore.facts", "lkecore.figures", "lkecore.models", "lkecore.papers",
     "lkecore.prompts", "lkecore.runs.worker", "lkecore.scores.tree",
 ]  # fmt: skip
-# What most notebooks read first, and a process then remembers: a module, its function, what this is given.
+# Calls that most notebooks make first, and a process then remembers: a module, its function, the arguments.
 READ = [
     ("lkecore.scores.store", "programs", "tree"), ("lkecore.facts.atlas", "relations"),
     ("jupytext", "reads", "# %% [markdown]\n# a\n\n# %%\n1", "py:percent"),  # the schema of notebooks
     ("transformers.conversion_mapping", "get_checkpoint_conversion_mapping", "llama"),
 ]  # fmt: skip
-# What plans runs, builds the book or is a command. No notebook imports it, so no number depends on it.
+# Modules that plan runs, build the book or are a command. No notebook imports one: no number depends on them.
 DRIVERS = (
     "book/", "cli/", "lmeval.py",
     *(f"runs/{name}.py" for name in (
@@ -35,7 +35,7 @@ DRIVERS = (
 
 
 def source_digest() -> str:
-    """SHA-256 over all code and data of the package: what a version number cannot say.
+    """SHA-256 over all code and data of the package; unlike the version number it changes with any of them.
 
     Comments and docstrings do not count: a better explanation makes no run anew.
     """
@@ -43,12 +43,15 @@ def source_digest() -> str:
 
 
 def pages_digest() -> str:
-    """The same without ``DRIVERS``: what decides the numbers of a run, beside its notebook and parameters."""
+    """SHA-256 over all but ``DRIVERS``: this, the notebook and its parameters decide the numbers of a run."""
     return _digest("pages", {n: c for n, c in _files().items() if not n.startswith(DRIVERS)})
 
 
 def _digest(what: str, files: dict[str, bytes]) -> str:
-    """Kept under a key of the files: to parse all code takes a process a second, to read it milliseconds."""
+    """The digest of files, remembered under a key of their contents.
+
+    Parsing all code takes a process a second, and reading it milliseconds.
+    """
 
     def made() -> str:
         digest = hashlib.sha256()
@@ -64,7 +67,7 @@ def _digest(what: str, files: dict[str, bytes]) -> str:
 
 
 def _files() -> dict[str, bytes]:
-    """{path inside the package: content} of all its files, in order: a folder's lie together."""
+    """{path inside the package: content} of all its files, in order: those of a folder are together."""
     top = DATA.parent
     found = {}
     for folder, _, names in os.walk(top):

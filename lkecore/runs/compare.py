@@ -1,7 +1,7 @@
-"""Compare: whether finished runs found what ships, for those who have facts that are not ours to give.
+"""Compare: whether finished runs give the shipped answers, for readers with facts that we may not publish.
 
-Answers about facts of ours are checked on each page, by a sample that is asked again. Who has the files of
-another fact set can ask the same questions: all of a params file, or, with a copy of it, some of them.
+Answers about facts of ours are checked on each page, by a sample that is asked again. A reader with the files
+of another fact set can ask the same questions: all of a params file, or, with a copy of it, some of them.
 """
 
 from pathlib import Path
@@ -19,15 +19,17 @@ from lkecore.storage import read_table
 
 
 def compare(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> pd.DataFrame:
-    """How the answers of finished runs compare with those of the same profile that ship: a row for each
-    file.
+    """A row for each file: how the answers of finished runs compare with shipped ones of the same profile.
 
-    Columns: ``file``; ``rows`` that the runs have; ``not_there``, of them, the rows about what no shipped
-    row is about, such as another model or relation; ``differ``, the rows that say something else than the
-    shipped one: a number further off than ``again.MOST_APART`` and this share of it, or another word or
-    another yes or no; ``largest``, the largest difference of a probability, confidence or other number
-    between them. A run of fewer models, relations or facts than ship is compared with its part: a number
-    of a fact is its place among the facts of its relation, so relations must be whole.
+    - ``file``;
+    - ``rows``: the number of rows of the runs;
+    - ``not_there``: the number of these about which no shipped row is, such as another model or relation;
+    - ``differ``: the number of rows that differ from the shipped one: a number by more than
+      ``again.MOST_APART`` and this share of it, a word, or a yes or no;
+    - ``largest``: the largest difference of a probability, confidence or other number.
+
+    A run of fewer models, relations or facts than ship is compared with its part. The number of a fact is its
+    place among the facts of its relation, so relations must be whole.
 
     Raises :class:`BadInput` as :func:`lkecore.runs.shipping.ship_results` does, where nothing ships under
     this profile, and where a model has other files than the one whose answers ship.
@@ -38,7 +40,7 @@ def compare(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> pd.DataFram
     for name, now in frames.items():
         experiment, _, kind = name.partition("-")
         if not (path := folder / f"{name}.parquet").exists() and kind:
-            continue  # results of an earlier version kept less apart
+            continue  # results of an earlier version are in fewer files
         there = what_made(experiment, plan.profile, folder)
         for model, digest in zip(there["model"], there["digest"], strict=True):
             if (mine := here.get((experiment, model), digest)) != digest:
@@ -53,7 +55,7 @@ def compare(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> pd.DataFram
 
 
 def _beside(now: pd.DataFrame, then: pd.DataFrame) -> dict[str, float]:
-    """The counts of `compare` for two frames. Rows are paired by all columns that say what was asked."""
+    """The counts of `compare` for two frames. Rows are paired by all columns that identify the question."""
     both = [name for name in now.columns if name in then.columns]
     said = [
         name

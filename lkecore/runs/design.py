@@ -1,4 +1,4 @@
-"""Design: which differences of two models a plan can show, by a pilot, answers of two that are there."""
+"""Design: which differences between two models a plan can show, by a pilot, existing answers of two."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,14 +19,14 @@ PILOT = "10_iclke_relations"  # in results/
 OWN = {"model": ["smollm2", "gemma3-270m"], "estimator": ["iclke-space"]}
 SETS = ["atlas", "trex"]
 RELATIONS = [5, 10, 20, 40, 80, 160]  # of a table
-SLOW = 1e11  # operations a second of two cores, about
+SLOW = 1e11  # operations a second of two cores, roughly
 
 
 def pilots(names: Sequence[str] = (), **given: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """{what a pilot is called: its gaps (:func:`lkecore.answers.paired.gaps`)}.
+    """{name of a pilot: its gaps (:func:`lkecore.answers.paired.gaps`)}.
 
-    ``names`` and ``given`` as for :func:`lkecore.answers.sides.pairs`; without ``names``, two small models on
-    two sets of facts that ship. BadInput as there, and for more than one pair of models.
+    ``names`` and ``given`` are as for :func:`lkecore.answers.sides.pairs`. Without ``names`` the pilots are
+    two small models on two sets of facts that ship. BadInput as there, and for more than one pair of models.
     """
     given, found = {column: values for column, values in given.items() if values}, {}
     own = [{}] if names else [{"source": [each]} for each in given.pop("source", SETS)]
@@ -42,21 +42,22 @@ def pilots(names: Sequence[str] = (), **given: Sequence[str]) -> dict[str, pd.Da
 
 
 def designs(plan: Plan) -> Iterator[tuple[Row, int, int]]:
-    """(row, relations, facts of each at most) of the rows of a plan that ask facts of several relations."""
+    """(row, relations, most facts of each) of the rows of a plan that ask facts of several relations."""
     for row in plan.rows:
         given = row.whole.effective
         fact_set, n = given.get("fact_set"), given.get("n_facts")
         if row.reads or not (fact_set and n) or "relations" not in given or "lab:" in fact_set:
             continue
-        with suppress(BadInput):  # facts that are not here: the run says so
+        with suppress(BadInput):  # the facts are not on this machine: the run reports it
             if (relations := len(given["relations"] or facts.relations(fact_set))) > 1:
                 yield row, relations, n
 
 
 def says(plan: Plan) -> list[str]:
-    """For each design of a plan a line on the least difference between two models that it can show.
+    """A line for each design of a plan: the least difference between two models that it can show.
 
-    By the default pilots, the one that makes it larger; no lines if their answers are not here.
+    Of the default pilots, the one that makes it larger decides; there are no lines if their answers are not
+    here.
     """
     lines = []
     with suppress(BadInput):
@@ -71,9 +72,9 @@ def says(plan: Plan) -> list[str]:
 
 
 def minutes(job: Job, cost: dict[str, Any]) -> float:
-    """About how long a run takes on two cores (``SLOW``); 0 if too little is known.
+    """The minutes that a run takes on two cores (``SLOW``), roughly; 0 if too little is known.
 
-    ``cost`` is what :func:`lkecore.runs.forecast.cost` says of it.
+    ``cost`` is the run's :func:`lkecore.runs.forecast.cost`.
     """
     tokens = (cost["tokens"] or 0) - (cost["from_cache"] or 0)
     return forecast.seconds(job, tokens, SLOW) / 60
@@ -82,10 +83,10 @@ def minutes(job: Job, cost: dict[str, Any]) -> float:
 def table(
     pilots: Mapping[str, pd.DataFrame], plan: Plan | None, detect: float, **how: float
 ) -> pd.DataFrame:
-    """What it takes to show a difference of ``detect``, a row each, by each of some pilots, a column each.
+    """A column for each pilot, a row for each number that it takes to show a difference of ``detect``.
 
-    The variances, then for numbers of relations the facts of each, and the fewest relations; then the points
-    that each design of ``plan`` can show. ``how`` has alpha and power.
+    The rows are the variances, then for numbers of relations the facts of each, and the fewest relations;
+    then the points that each design of ``plan`` can show. ``how`` has alpha and power.
     """
     designs_of, columns = [*designs(plan)] if plan else [], {}
     for name, gap in pilots.items():

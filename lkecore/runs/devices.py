@@ -1,4 +1,4 @@
-"""Devices: what each process at a time may use of this machine."""
+"""Devices: the cores and devices of this machine that each concurrent process may use."""
 
 import os
 import subprocess
@@ -11,22 +11,22 @@ from lkecore.errors import BadInput
 
 @dataclass(frozen=True)
 class Settings:
-    """How a plan is run. Nothing here is part of a run's key."""
+    """How a plan is run. No setting is part of a run's key."""
 
-    jobs: int | None = None  # at a time; None: one, or one for each group of devices
+    jobs: int | None = None  # how many run at a time; None: one, or one for each group of devices
     threads: int | None = None  # of each job; None: cores divided by jobs
-    devices: tuple[str, ...] | None = None  # CUDA ids; None: those that there are
+    devices: tuple[str, ...] | None = None  # CUDA ids; None: all that there are
     devices_per_job: int = 1
     retries: int = 1  # of a job that failed
     timeout: float | None = None  # seconds that a job may take
     shard: tuple[int, int] = (1, 1)  # the i-th of n parts of the plan, for job arrays
     offline: bool = False
-    leave: bool = False  # end when others are at all that is left
-    worker: tuple[int, int] = (1, 1)  # at which of n places of the queue this one begins
+    leave: bool = False  # end when all jobs that are left are being made by others
+    worker: tuple[int, int] = (1, 1)  # (i, n): this one begins at the i-th of n places of the queue
 
 
 def share_of(jobs: Sequence[Any], settings: Settings) -> list[Any]:
-    """The jobs of a shard, from the place on at which a worker begins."""
+    """The jobs of a shard, beginning with the place at which a worker begins."""
     (i, n), (place, of) = settings.shard, settings.worker
     mine = list(jobs[i - 1 :: n])
     begin = len(mine) * (place - 1) // of
@@ -34,7 +34,7 @@ def share_of(jobs: Sequence[Any], settings: Settings) -> list[Any]:
 
 
 def _groups(settings: Settings) -> list[str | None]:
-    """What each job at a time may use: "0", "1", ... or "0,1", "2,3", ...; "" hides all devices.
+    """The devices of each concurrent job: "0", "1", ... or "0,1", "2,3", ...; "" hides all devices.
 
     None leaves the environment as it is, on a machine that has no devices.
     """
@@ -50,7 +50,7 @@ def _groups(settings: Settings) -> list[str | None]:
 
 
 def cores() -> int:
-    """Processor cores that this process may use: on a cluster, fewer than the machine has."""
+    """The number of processor cores that this process may use: on a cluster, fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):  # not on macOS
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -65,14 +65,14 @@ def cuda_devices() -> tuple[str, ...]:
 
 
 def device_names() -> list[str]:
-    """What the devices of :func:`cuda_devices` are, as in "NVIDIA H200", each once; empty on a CPU."""
+    """The names of the devices of :func:`cuda_devices`, as "NVIDIA H200", each once; empty on a CPU."""
     ids = cuda_devices()
     named = dict(row.split(", ", 1) for row in _nvidia("index,name")) if ids else {}
     return sorted({named.get(each, "a GPU") for each in ids})
 
 
 def _nvidia(columns: str) -> list[str]:
-    """A line for each device of the machine; none where nobody can say."""
+    """A line for each device of the machine; none where ``nvidia-smi`` gives no answer."""
     command = ["nvidia-smi", f"--query-gpu={columns}", "--format=csv,noheader"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
@@ -82,7 +82,7 @@ def _nvidia(columns: str) -> list[str]:
 
 
 def environments_of(settings: Settings) -> list[dict[str, str]]:
-    """What each process at a time may use, be it a trainer or a worker."""
+    """The environment of each concurrent process, a trainer or a worker: its cores and devices."""
     groups = _groups(settings)
     threads = settings.threads or max(1, cores() // len(groups))
     return [_environment(settings, group, threads) for group in groups]
@@ -90,7 +90,7 @@ def environments_of(settings: Settings) -> list[dict[str, str]]:
 
 def _environment(settings: Settings, devices: str | None, threads: int) -> dict[str, str]:
     env = dict(os.environ)
-    # The user's own OMP_NUM_THREADS stands unless --threads says otherwise.
+    # The user's own OMP_NUM_THREADS is kept unless --threads is given.
     if settings.threads or "OMP_NUM_THREADS" not in env:
         env["OMP_NUM_THREADS"] = str(threads)
     if devices is not None:

@@ -1,4 +1,4 @@
-"""Forecast: how far a plan is, and what the rest of it would cost; nothing is run here."""
+"""Forecast: how far a plan is, and what the rest of it would cost; no run is made here."""
 
 import copy
 import io
@@ -30,36 +30,36 @@ from lkecore.tasks import extraction, instill, ranking, use
 from lkecore.tasks import served as options_served
 from lkecore.train import cross_encoder
 
-EXACT = 50  # facts of one call: more are estimated from the first of them
+EXACT = 50  # facts of one call: the tokens of more are estimated from the first of them
 SAMPLE = 20
 CONTINUED = "prompts to continue"
-FAILS = "would fail: "  # before what a run would say
+FAILS = "would fail: "  # before the error message of a run
 REQUESTS = "requests to a server"
 ITS_OWN = "which objects are one token depends on the tokenizer"
 FAST = 1e14  # operations a second of a GPU, two for each parameter and token
-BEHIND = ("## Answers", "## Metrics")  # headings behind which a notebook asks nothing more
+BEHIND = ("## Answers", "## Metrics")  # headings after which a notebook asks nothing more
 
 
 def cost(each: runs.Job, target: Path) -> dict[str, Any]:
-    """What a run would cost, before it is made.
+    """The cost of a run, before it is made.
 
-    ``state`` as in :func:`status`; ``model_bytes`` of the largest model in the dtype of the job,
-    None where its size is unknown; ``tokens`` to forward in all and, of these, ``from_cache``;
-    ``remark``. The tokens are counted by the notebook's own steps up to its prompts, so a job that
-    would stop there is found out now: then they are None, and the remark says why. They are None,
-    too, where a model of the lab is still to be trained, or ships and cannot be unpacked. Where
-    another model is not on this machine, the tokenizer of the toy stands in, and the remark says so.
+    ``state`` is as in :func:`status`; ``model_bytes`` is that of the largest model in the dtype of the job,
+    None where its size is unknown; ``tokens`` are to be forwarded in all, and ``from_cache`` of them are in
+    the cache. The notebook's own steps up to its prompts count the tokens. For a job that would stop there
+    they are None, and ``remark`` gives the reason. They are None, too, where a model of the lab is still to
+    be trained, or ships and cannot be unpacked. Where another model is not on this machine, the toy's
+    tokenizer replaces its own, and the remark says so.
     """
     _, state, remark = _state(each, target)
     row = {"state": state, "model_bytes": None, "tokens": None, "from_cache": None}
-    if remark.startswith(FAILS):  # a model whose size nobody can read either
+    if remark.startswith(FAILS):  # the size of such a model is unreadable, too
         return row | {"remark": remark}
     row["model_bytes"] = _largest(each)
     if state == "finished":
         return row | {"tokens": 0, "from_cache": 0, "remark": remark}
     absent = [name for kind, name in prepare.absent([each]) if kind == "model"]
     if untrained := [name for name in absent if prepare.to_train("model", name)]:
-        # What a notebook asks of a model of the lab, no other one can answer in its place.
+        # No other model can answer the questions of a notebook to a model of the lab.
         return row | {"remark": f"{', '.join(untrained)} to be trained first: tokens not counted"}
     if absent:
         remark = f"{', '.join(absent)} not here: tokens counted with the toy's tokenizer"
@@ -73,7 +73,7 @@ def cost(each: runs.Job, target: Path) -> dict[str, Any]:
 
 
 def seconds(each: runs.Job, tokens: int, speed: float) -> float:
-    """How long so many tokens take at ``speed`` operations a second; 0 if a model's size is unknown."""
+    """The seconds for so many tokens at ``speed`` operations a second; 0 if a model's size is unknown."""
     sizes = [catalogue.n_parameters(m) for m in runs.models_of(each.effective)]
     return 0.0 if not sizes or None in sizes else 2 * sum(sizes) / len(sizes) * tokens / speed
 
@@ -91,14 +91,14 @@ def expected_tokens(
     """(tokens, those from the cache, remark), by the cells before the heading Answers or Metrics.
 
     The scorer is replaced by one that counts and answers with equal scores, which no result ever
-    sees. The toy stands in for the models ``absent``. Counting ends where a notebook asks for the
+    sees. The toy replaces the models ``absent``. Counting ends where a notebook asks for the
     network itself: no weights are loaded here. Calls with more than 50 facts are estimated from 20
-    of them, and what the cache has of these is not known.
+    of them, and how many of these the cache has is not known.
     """
     if not absent:
-        return _counted(each, absent)  # what the cache has changes with every run
-    # Jobs that differ in models that are not here, and in nothing else, get the same answer. But a
-    # notebook that is told of a model elsewhere, as in a family, may refuse it by its name.
+        return _counted(each, absent)  # the contents of the cache change with every run
+    # Jobs that differ only in models that are not here get the same answer. But a notebook with a model's
+    # name in another parameter, as in a family, may refuse it by its name.
     others = {k: v for k, v in each.effective.items() if k not in ("model", "models")}
     told = json.dumps(others)
     alike = [name for name in absent if name not in told]
@@ -122,10 +122,10 @@ def _counted(each: runs.Job, absent: Sequence[str]) -> tuple[int | None, int | N
 def _walk(
     each: runs.Job, absent: Sequence[str], answered: int | None
 ) -> tuple[int | None, int | None, str]:
-    """Execute the cells; of each call the first ``answered`` facts are answered, None: all.
+    """Execute the cells; in each call the first ``answered`` facts get answers, None: all.
 
     Most notebooks need no more than the first, and a frame of all takes long to build. Raises
-    :class:`_TooFew` where one may have missed the others.
+    :class:`_TooFew` where the notebook may have missed the others.
     """
     counts: list[tuple[int, int]] = []
     remarks: list[str] = []
@@ -134,7 +134,7 @@ def _walk(
     opened = models.open_model
 
     def open_here(name: str, **how: Any) -> models.Model:
-        # Under its own name, by which the notebook keeps what it finds.
+        # Under its own name, by which the notebook keeps its answers.
         here = served.unasked if weights.is_served(name) else partial(opened, **how)
         model = here("toy" if name in absent else name)
         return replace(model, name=name)
@@ -152,7 +152,7 @@ def _walk(
             remarks[:] = [f"tokens estimated from {SAMPLE} facts of each {len(asked)}"]
             return
         total, saved = expected(model, asked)
-        # What the cache has of the toy saves another model nothing.
+        # Chunks that the cache has for the toy save another model nothing.
         counts.append((total, 0 if model.name in absent else saved))
 
     def at_blanks(model: Any, asked: Any, *, top: int = 0, **_: Any) -> Any:
@@ -168,7 +168,7 @@ def _walk(
         return count(model, prompts, **how)
 
     def through_the_door(model: Any, asked: Any) -> Any:
-        """What `answers.ask` asks: any estimator, of a model of any kind."""
+        """Count the questions of `answers.ask`: any estimator, a model of any kind."""
         if isinstance(asked[0], Slots):
             add(model, (), lambda lm, _: (counting.slot_tokens(lm, asked), 0))
             return counting.equal_scores([p for group in asked for p in group.asked]).frame
@@ -249,7 +249,7 @@ def _walk(
         (use, "untrained", ranked),
         (use, "trained", fine_tuned),
         (written, "generate", gone_on),
-        # What is asked again is counted, and cannot agree: all scores are equal here.
+        # Questions asked again are counted, and their answers cannot agree: all scores are equal here.
         (again, "agree", lambda *_, **__: 0),
         (answers, "agree", lambda *_, **__: 0),
         *([(filters, "one_token", _raising(_ItsOwn))] if absent else []),
@@ -257,13 +257,13 @@ def _walk(
     cells = runs.read_notebook(each.notebook).cells
     before = itertools.takewhile(lambda cell: not cell.source.startswith(BEHIND), cells)
     names, complaints = {"__name__": "__main__"}, []
-    asking.opened.cache_clear()  # a stand-in has the name of another model
+    asking.opened.cache_clear()  # the toy has the name of another model
     try:
         with ExitStack() as stack, redirect_stdout(io.StringIO()):
             for stand_in in stand_ins:
                 stack.enter_context(mock.patch.object(*stand_in))
             for cell in [c for c in before if c.cell_type == "code"]:
-                # After a complaint anything may be lacking: what comes of that is no complaint.
+                # After one complaint any name may be missing: an error because of that is no complaint.
                 with suppress(*[Exception][: len(complaints)]), noted(complaints):
                     exec(compile(cell.source, each.notebook.name, "exec"), names)
                 if "parameters" in cell.metadata.get("tags", []):
@@ -288,11 +288,11 @@ def _walk(
 
 
 class _TooFew(Exception):
-    """A notebook stopped in a forecast that had not answered all that it asked."""
+    """A forecast stopped in a notebook whose questions it had not all answered."""
 
 
 class _ItsOwn(Exception):
-    """A notebook asks about objects of one token of a model for which the toy stands in."""
+    """A notebook asks about objects of one token of a model that the toy replaces."""
 
 
 class _ByHand(Exception):
@@ -309,12 +309,13 @@ def _raising(stops: type[Exception]) -> Any:
 def status(whole: plan.Plan, target: Path) -> list[tuple[str, str, str]]:
     """(label, state, remark) of each job and page: finished, failed, running, or waiting.
 
-    One that waits and that a run would refuse, for weights that ship and cannot be unpacked, says so.
+    The remark of a waiting one reports that a run would refuse it, for weights that ship and cannot be
+    unpacked.
     """
     rows = []
     for row in whole.rows:
         found = [_state(each, target) for each in row.jobs]
-        if not row.reads:  # else they stand above
+        if not row.reads:  # otherwise its jobs are listed above
             rows += [(each.label, *seen) for each, (_, *seen) in zip(row.jobs, found, strict=True)]
         if row.has_page and all(state == "finished" for _, state, _ in found):
             page = plan.page_of(row, [folder for folder, _, _ in found])
@@ -325,7 +326,7 @@ def status(whole: plan.Plan, target: Path) -> list[tuple[str, str, str]]:
 
 
 def _state(each: runs.Job, target: Path) -> tuple[Path | None, str, str]:
-    """(folder, state, remark) of one job; no folder where it cannot be known yet."""
+    """(folder, state, remark) of one job; no folder where the folder cannot be known yet."""
     absent = [] if each.reads else prepare.absent([each])
     if why := [said for said in (prepare.refused(*thing) for thing in absent) if said]:
         return None, "waiting", f"{FAILS}{why[0]}"
@@ -337,11 +338,11 @@ def _state(each: runs.Job, target: Path) -> tuple[Path | None, str, str]:
         return None, "waiting", ", ".join(said)
     try:
         folder = runs.run_folder(target, each)
-    except BadInput as error:  # of a server that is not there: what it would say is in the key
+    except BadInput as error:  # of a server that does not answer: its answer is part of the key
         return None, "waiting", str(error)
     if (done := runs.manifest(folder)) is not None:
         return folder, "finished", f"{done['started']}, {done['seconds']:.0f} s"
-    with suppress(OSError):  # a folder that may only be read: nobody is at work in it from here
+    with suppress(OSError):  # a folder that may only be read: no run is made in it from here
         if worker.is_taken(folder):
             return folder, "running", ""
     if (failed := runs.failure(folder)) is None:

@@ -5,13 +5,11 @@ from typing import Any
 
 from jupyter_client.provisioning import LocalProvisioner
 
-WAITING: list[
-    tuple[Any, Any]
-] = []  # in a worker: its kernel's process, and where that gets its order
+WAITING: list[tuple[Any, Any]] = []  # in a worker: its kernel's process, and the pipe for its order
 
 
 class ForkedKernel(LocalProvisioner):
-    """A kernel of `lkecore.runs.forkserver`; all but its start is as for a process of its own."""
+    """A kernel of `lkecore.runs.forkserver`; only its start differs from that of a separate process."""
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> dict[str, Any]:
         if not WAITING:  # a second kernel was asked for

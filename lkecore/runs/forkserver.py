@@ -1,10 +1,10 @@
-"""Warm: processes that begin with everything imported, forked from one that did so once.
+"""Fork server: processes that begin with everything imported, forked from one that did so once.
 
 A notebook needs two processes, a worker and its kernel, and each spends seconds on imports before its
-first line of work. Here the worker is forked by the fork server of the standard library, which the
-first run starts, and the kernel by its worker. What they do is the same. It is for Linux without CUDA:
-to fork is not safe on macOS, nor where a device may be in use; there each run takes fresh processes,
-and so it does, with a line that says so, when lkecore's source has changed since the server began.
+first line of work. Here the fork server of the standard library, which the first run starts, forks the
+worker, and the worker forks its kernel. They do the same as fresh processes. It is for Linux without CUDA:
+forking is not safe on macOS, nor where a device may be in use. There each run takes fresh processes. It
+also takes them, with a line that says so, when lkecore's source has changed since the server began.
 """
 
 import functools
@@ -22,8 +22,8 @@ from typing import Any
 
 from lkecore import progress, runs
 
-# Without threads of its own for memory or for numbers: a process with several is not forked safely. And
-# without a word from the debugger of Jupyter's kernels, which nobody uses here.
+# These settings keep memory and numbers from using threads of their own: a process with several is not
+# forked safely. They also silence the debugger of Jupyter's kernels, which nobody uses here.
 ALONE = {
     "OMP_NUM_THREADS": "1",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
@@ -31,11 +31,11 @@ ALONE = {
 }
 IMPORTED = ["lkecore.runs.preload"]
 INLINE = "module://matplotlib_inline.backend_inline"
-NAME = "lkecore-forked"  # by which Jupyter's client knows our kernels
+NAME = "lkecore-forked"  # the name of our kernels for Jupyter's client
 
 
 class Forked:
-    """A process of `multiprocessing`, with what users of `subprocess.Popen` need of it here.
+    """A process of `multiprocessing`, with the methods of `subprocess.Popen` that its users need here.
 
     ``output`` is a file for :meth:`communicate`, into which the process writes; it is deleted there.
     """
@@ -43,14 +43,14 @@ class Forked:
     stdin = stdout = stderr = None
 
     def __init__(self, process: Any, output: Path | None = None) -> None:
-        self._process = process  # it holds a pipe whose end tells the process that we are gone
+        self._process = process  # has a pipe whose end informs the process that we are gone
         self._output = output
         process.start()
         self.pid = process.pid
 
     @property
     def returncode(self) -> int | None:
-        """Its exit code, negative for a signal; None while it is there."""
+        """The exit code, negative for a signal; None while the process runs."""
         return self._process.exitcode
 
     def poll(self) -> int | None:
@@ -61,7 +61,7 @@ class Forked:
         return self.returncode
 
     def communicate(self) -> tuple[str, None]:
-        """What it has written, when it has ended."""
+        """The text that the process has written, when it has ended."""
         self.wait()
         said = self._output.read_text(encoding="utf-8", errors="replace")
         self._output.unlink()
@@ -79,7 +79,7 @@ class Forked:
 
 
 def start(order: Path, output: Path, env: dict[str, str]) -> Forked | None:
-    """A worker for an order, as ``python -m lkecore.runs.worker`` is; None where a fresh one is due."""
+    """A worker for an order, as ``python -m lkecore.runs.worker`` is; None where a fresh one is needed."""
     if not _ready(env):
         return None
     server = multiprocessing.get_context("forkserver")
@@ -87,7 +87,7 @@ def start(order: Path, output: Path, env: dict[str, str]) -> Forked | None:
 
 
 def trainer(name: str, env: dict[str, str]) -> Forked | None:
-    """A trainer of a lab model, as ``python -m lkecore.train.lab`` is; None where a fresh one is due."""
+    """A trainer of a lab model, as ``python -m lkecore.train.lab`` is; None where a fresh one is needed."""
     if not _ready(env):
         return None
     file, output = tempfile.mkstemp(prefix="lke-")
@@ -97,13 +97,13 @@ def trainer(name: str, env: dict[str, str]) -> Forked | None:
 
 
 def begin(env: dict[str, str]) -> None:
-    """Start the server where :func:`start` will want it: it imports while the caller does other work."""
+    """Start the server where :func:`start` will need it: it imports while the caller does other work."""
     if _safe(env):
         _source()
 
 
 def _ready(env: dict[str, str]) -> bool:
-    """Whether a process can be forked, from a server that has imported today's source."""
+    """Whether a process can be forked, from a server that has imported the current source."""
     if not _safe(env):
         return False
     if _source() != runs.source_digest():
@@ -118,7 +118,7 @@ def _safe(env: dict[str, str]) -> bool:
     return sys.platform == "linux" and not env.get("CUDA_VISIBLE_DEVICES")
 
 
-@functools.cache  # the server begins with it, and stays as long as this process
+@functools.cache  # the server begins with it, and runs as long as this process
 def _source() -> str:
     """The digest of the source that the server has imported."""
     found = runs.source_digest()
@@ -145,7 +145,7 @@ def _work(order: str, output: str, env: dict[str, str]) -> None:
     os.dup2(words, 2)
     os.environ.clear()
     os.environ.update(env)
-    # Now, while there is one thread.
+    # The kernel is forked now, while there is one thread.
     inbox, outbox = multiprocessing.Pipe(duplex=False)
     plain = multiprocessing.get_context("fork")
     kernel = Forked(plain.Process(target=_kernel, args=(inbox, outbox)))
@@ -159,16 +159,16 @@ def _work(order: str, output: str, env: dict[str, str]) -> None:
     factory.default_provisioner_name = NAME
     try:
         code = worker.carry_out(Path(order))
-    except BaseException:  # else the interpreter would wait for the kernel, and that for its order
+    except BaseException:  # or the interpreter would wait for the kernel, and that for its order
         traceback.print_exc()
         code = worker.FAILED
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code)  # a kernel that is still there sees it
+    os._exit(code)  # a kernel that still runs notices it
 
 
 def _train(name: str, output: str, env: dict[str, str]) -> None:
-    """In a forked process: train a model of the lab. Its bar is drawn where that of a fresh one is."""
+    """In a forked process: train a model of the lab. Its bar is drawn where that of a fresh one would be."""
     from lkecore.train import lab
 
     os.setsid()
@@ -178,11 +178,11 @@ def _train(name: str, output: str, env: dict[str, str]) -> None:
     _take_threads(env)
     _end_with_the_parent()
     sys.argv = ["lab", name]
-    sys.exit(lab.main())  # and not at once: bars have a lock that is to be given back
+    sys.exit(lab.main())  # not os._exit: bars have a lock that must be released
 
 
 def _kernel(inbox: Any, outbox: Any) -> None:
-    """In a process that a worker has forked: wait, and be what ``python -m ipykernel_launcher`` is."""
+    """In a process that a worker has forked: wait, then do what ``python -m ipykernel_launcher`` does."""
     import matplotlib
     from ipykernel import kernelapp
 
@@ -198,25 +198,25 @@ def _kernel(inbox: Any, outbox: Any) -> None:
     os.environ.update(env)
     if folder:
         os.chdir(folder)
-    # matplotlib reads the variable when it is imported, which was long ago.
+    # matplotlib reads the variable on import, which was long ago.
     matplotlib.rcParams["backend"] = env.get("MPLBACKEND", INLINE)
     sys.argv = ["ipykernel_launcher", *arguments]
     kernelapp.launch_new_instance()
 
 
 def _take_threads(env: dict[str, str]) -> None:
-    """Give torch as many threads as an environment says, which it read when it was imported.
+    """Give torch the number of threads in an environment, which it read when it was imported.
 
-    In any case, and while there is one thread: torch makes its pool anew after a fork, and where the first
-    two threads that compute do so at once, one of them finds none ("Invalid thread pool!"). Where torch is
-    not there yet, it will read the environment itself.
+    This must be done in any case, and while there is one thread. Torch makes its pool anew after a fork;
+    where the first two threads that compute do so at once, one of them finds none ("Invalid thread pool!").
+    Where torch is not imported yet, it will read the environment itself.
     """
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(int(env.get("OMP_NUM_THREADS", torch.get_num_threads())))
 
 
 def _end_with_the_parent() -> None:
-    """From now on: end at once, with exit code 1, when the process that wanted this one ends."""
+    """From now on: end at once, with exit code 1, when the parent process ends."""
     sentinel = multiprocessing.parent_process().sentinel
 
     def watch() -> None:

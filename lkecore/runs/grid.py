@@ -1,7 +1,7 @@
 """Grid: make the runs and pages of a plan, each in a process of its own, several at a time if asked.
 
-The driver keeps no state but the folder of runs. What is finished there is never made again, so an
-interrupted ``lke run`` goes on where it stopped, and several of them may work on one folder.
+The driver keeps no state but the folder of runs. A finished run there is never made again, so an
+interrupted ``lke run`` continues where it stopped, and several of them may work on one folder.
 """
 
 import os
@@ -32,13 +32,13 @@ Process = subprocess.Popen | forkserver.Forked
 
 @dataclass
 class Outcome:
-    """What became of each job, by label."""
+    """The labels of jobs, by result."""
 
     finished: list[str] = field(default_factory=list)  # made here
-    before: list[str] = field(default_factory=list)  # finished when this began
+    before: list[str] = field(default_factory=list)  # finished before this began
     failed: dict[str, str] = field(default_factory=dict)  # why, in one line
     others: list[str] = field(default_factory=list)  # made by others meanwhile
-    left: list[str] = field(default_factory=list)  # others were at it when this ended
+    left: list[str] = field(default_factory=list)  # others were making them when this ended
     known: set[str] = field(default_factory=set)  # folders that had a manifest when this began
 
 
@@ -50,7 +50,7 @@ class Task:
     key: str
     folder: Path
     tries: int = 0
-    not_before: float = 0.0  # another driver was at it: look again then
+    not_before: float = 0.0  # another driver was making it: look again then
 
 
 @dataclass
@@ -59,9 +59,9 @@ class Worker:
 
     task: Task
     process: Process
-    place: Path  # its order, sockets, output, bar and ledger
+    place: Path  # the folder of its order, sockets, output, bar and ledger
     started: float
-    slot: tuple[int, dict[str, str]]  # its line on the screen, and what it may use
+    slot: tuple[int, dict[str, str]]  # its line on the screen, and its environment
     bar: tqdm
     renewed: float = 0.0  # when its lease last got a sign of life
 
@@ -69,10 +69,10 @@ class Worker:
 def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outcome:
     """Make the runs of a plan that are not finished, then the pages over them.
 
-    Models and facts are prepared first, each once; what only a network brings, while the jobs are made
-    that do without. A job that fails is tried again (``settings.retries``); then it stays, with its log
-    and its notebook, and the others go on. A page is made when all runs behind it are finished; a shard
-    makes none. With ``settings.leave`` this ends when others are at all that is left.
+    Models and facts are prepared first, each once; those that need a network are fetched while the jobs that
+    do without them are made. A job that fails is tried again (``settings.retries``); then its log and
+    notebook stay, and the others continue. A page is made when all its runs are finished; a shard makes none.
+    With ``settings.leave`` this ends when all jobs that are left are being made by others.
 
     Raises :class:`BadInput`, before anything runs, for a folder of runs from a newer version and,
     with ``offline``, for models or facts that are not on this machine. Ctrl-C and SIGTERM end all
@@ -84,11 +84,11 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
         raise BadInput(
             f"not on this machine: {', '.join(missing)}; fetch with a network: lke fetch"
         )
-    # Before anything is fetched or trained: or it is known now that nothing can be kept.
+    # Before any fetch or training, so that it is known now if nothing can be kept.
     (target / worker.LOCKS).mkdir(parents=True, exist_ok=True)
     mine = share_of(plan.jobs, settings)
     outcome = Outcome(known={path.parent.name for path in target.glob("*/manifest.json")})
-    # A kernel may write there for a second after its worker was ended.
+    # A kernel may write there for a second after its worker has been ended.
     temporary = tempfile.TemporaryDirectory(prefix="lke-", dir=_short(), ignore_cleanup_errors=True)
     with _stoppable(), temporary as scratch:
         environments = environments_of(settings)
@@ -99,8 +99,7 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
             return _make(plan, ready, target, settings, environments, Path(scratch), outcome)
 
         absent = prepare.absent(mine)
-        # Where nothing is absent all may be finished, and nothing is to start.
-        if absent:
+        if absent:  # otherwise all may be finished, and then no server must start
             leases.check_room(target, storage.cache_folder())
             if FRESH == WORKER:
                 forkserver.begin(environments[0])
@@ -190,14 +189,14 @@ def _make(
 
 
 def _next(queue: deque[Task], last: bool) -> Task | None:
-    """The first task of the queue that nobody else is at, as far as we know.
+    """The first task of the queue that nobody else is making, as far as we know.
 
-    A last look goes to all of them, without patience: or two that end together leave the page to each other.
+    With ``last`` it looks at all at once: two that end together would otherwise leave the page to each other.
     """
     for task in list(queue):
         if task.not_before > time.monotonic() and not last:
             continue
-        # Asked here: a worker takes most of a second to start and find it out.
+        # Checked here: a worker takes most of a second to start and find it out.
         if worker.is_taken(task.folder):
             task.not_before = time.monotonic() + 1.0
             continue
@@ -224,14 +223,14 @@ def _start(profile: str, task: Task, scratch: Path, slot: tuple[int, dict[str, s
 
 
 def _process(order: Path, output: Path, env: dict[str, str]) -> Process:
-    """A worker for an order: forked where that is safe, else a fresh process."""
+    """A worker for an order: forked where that is safe, otherwise a fresh process."""
     output.touch()
     if FRESH == WORKER and (forked := forkserver.start(order, output, env)) is not None:
         return forked
     with open(output, "ab") as words:
         return subprocess.Popen(
             [*WORKER, str(order)],
-            stdin=subprocess.PIPE,  # its end tells the worker that the driver is gone
+            stdin=subprocess.PIPE,  # its end informs the worker that the driver is gone
             stdout=words,
             stderr=subprocess.STDOUT,
             env=env,
@@ -246,9 +245,9 @@ def _ended(running: Worker, timeout: float | None) -> bool:
 
 
 def _end(running: Worker) -> None:
-    """End a worker at once; its kernel ends by itself when it is gone."""
+    """End a worker at once; its kernel then ends by itself."""
     if running.process.poll() is None:
-        # It may have ended just now; macOS does not let us kill what only waits for its parent.
+        # It may have ended just now; macOS does not let us kill a process that only waits for its parent.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(running.process.pid, signal.SIGKILL)
     running.process.wait()
@@ -259,7 +258,7 @@ def _end(running: Worker) -> None:
 
 
 def _show(running: Worker) -> None:
-    """Draw the bar over facts that the job itself cannot show."""
+    """Draw the bar over facts, which the job itself cannot show."""
     if running.bar.disable or (seen := progress.read_bar(running.place / "progress")) is None:
         return
     what, running.bar.n, running.bar.total = seen
@@ -267,7 +266,7 @@ def _show(running: Worker) -> None:
 
 
 def _settle(running: Worker, settings: Settings, outcome: Outcome) -> Task | None:
-    """Note how a task went. Returns it if it is to be tried again."""
+    """Record the result of a task. Returns the task if it is to be tried again."""
     task, code = running.task, running.process.returncode
     _end(running)
     if code == worker.BUSY:
@@ -277,7 +276,7 @@ def _settle(running: Worker, settings: Settings, outcome: Outcome) -> Task | Non
     reason = "" if code in (worker.FINISHED, worker.FOUND) else _reason(running, settings.timeout)
     done = runs.manifest(task.folder)
     if done is not None:
-        ours = code == worker.FINISHED  # else others have made it, whatever became of this try
+        ours = code == worker.FINISHED  # or others have made it, whatever the result of this try
         (outcome.finished if ours else outcome.others).append(task.job.label)
         tokens = f", {done['tokens_forwarded']:,} tokens forwarded" if done["chunks"] else ""
         made = f"{done['seconds']:.0f} s{tokens}" if ours else "made by others meanwhile"
@@ -287,15 +286,15 @@ def _settle(running: Worker, settings: Settings, outcome: Outcome) -> Task | Non
     if code != worker.HOPELESS and task.tries <= settings.retries:
         _say(f"{task.job.label}: {reason}; trying again")
         return task
-    seen = f" (see {task.folder})" if task.folder.is_dir() else ""  # not on a disk that is full
+    seen = f" (see {task.folder})" if task.folder.is_dir() else ""  # a full disk may lack it
     outcome.failed[task.job.label] = f"{reason}{seen}"
     return None
 
 
 def _reason(running: Worker, timeout: float | None) -> str:
-    """Why a worker ended without a manifest, in one line; it is kept with what the worker left.
+    """Why a worker ended without a manifest, in one line; the reason is kept with the worker's files.
 
-    On a full disk it is kept without that, which makes room, or an empty file says that it failed.
+    On a full disk the reason replaces them, which makes room, or an empty file records the failure.
     """
     task, code = running.task, running.process.returncode
     output = (running.place / "output").read_text(errors="replace").strip()
@@ -317,7 +316,7 @@ def _reason(running: Worker, timeout: float | None) -> str:
             task.folder.mkdir(exist_ok=True)
             (task.folder / "failure.json").touch()  # an empty one takes no room
             runs.record_failure(task.folder, reason)
-        # Such as the last words of a kernel that crashed.
+        # For example the last words of a kernel that crashed.
         if output and task.folder.is_dir() and runs.manifest(task.folder) is None:
             with open(task.folder / "log.txt", "a", encoding="utf-8") as log:
                 log.write(f"{output}\n")
@@ -329,7 +328,7 @@ def _reason(running: Worker, timeout: float | None) -> str:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """SIGTERM, as a cluster sends it before the end, is as good as Ctrl-C."""
+    """Within, SIGTERM, as a cluster sends it before the end, has the effect of Ctrl-C."""
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt

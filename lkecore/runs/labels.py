@@ -1,7 +1,7 @@
-"""Labels: what pages show in the place of a model or a fact set with a long name.
+"""Labels: what pages show in place of a model or a fact set with a long name.
 
-A label is for display alone: it is in the key of a page, so that a new one makes the page anew, and in
-that of no run. A run shows of a path its last part, or as much of its end as tells it from others.
+A label is for display alone: it is in the key of a page, so that a new one makes the page anew, and in the
+key of no run. A run shows the last part of a path, or as much of its end as distinguishes it from others.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from lkecore.errors import BadInput, nearest, visible
 
 
 def check(given: Any, named: Sequence[str]) -> None:
-    """Raise :class:`BadInput` unless labels are lines of text for some of the names, each another one."""
+    """Raise :class:`BadInput` unless labels are lines of text for some of the names, and all different."""
     if not isinstance(given, dict):
         raise BadInput(f"labels must be names and what to show for them, found {given!r}")
     for name, label in given.items():
@@ -29,7 +29,7 @@ def check(given: Any, named: Sequence[str]) -> None:
 
 
 def shown(names: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
-    """{name: what stands in its place}, of names that have a label or are paths of several parts.
+    """{name: the text in its place}, of names that have a label or are paths of several parts.
 
     >>> shown(["a", "toy"], {"toy": "mine"})
     {'toy': 'mine'}
@@ -40,7 +40,7 @@ def shown(names: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
         for name in names
         if name not in given and len(Path(name).parts) > 1 and Path(name).exists()
     }
-    # Of a served model nobody can name the weights, and no label hides that.
+    # Nobody knows the weights of a served model, and no label hides that.
     marks = {name: " (served)" * name.startswith("served:") for name in names}
     found = {name: given[name] + marks[name] for name in names if name in given}
     taken = [found.get(name, name) for name in names if name not in paths]
@@ -51,6 +51,6 @@ def shown(names: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _ends(path: Path) -> list[str]:
-    """The last part of a path, of a file without its suffix, the last two, and so on."""
+    """The last part of a path (of a file without its suffix), the last two, and so on."""
     path = path if path.is_dir() else path.with_suffix("")
     return ["/".join(path.parts[-n:]) for n in range(1, len(path.parts) + 1)]

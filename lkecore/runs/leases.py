@@ -1,8 +1,8 @@
-"""Leases: who is at a run, on disks whose locks everybody gets (Lustre, GPFS, some NFS).
+"""Leases: who is making a run, on disks that give a lock to everybody (Lustre, GPFS, some NFS).
 
-A lease is a small file that one process alone can create. It says whose it is, and its age says whether
-that process is still there, by the clock of the disk, which all machines share. It saves work and no more:
-where one is taken wrongly a run is made twice, and the first one counts.
+A lease is a small file that only one process can create. It names its owner, and its age shows whether
+that process still runs, by the clock of the disk, which all machines share. A lease only saves work:
+where one is taken wrongly a run is made twice, and the first result counts.
 """
 
 import os
@@ -16,7 +16,7 @@ from lkecore import storage
 
 RENEWED = 30.0  # seconds from one sign of life to the next
 STALE = 300.0  # seconds without one, after which a process of another machine counts as gone
-NAMELESS = 10.0  # seconds after which a lease without a name is nobody's: it is written at once
+NAMELESS = 10.0  # seconds after which a lease without a name is nobody's: a name is written at once
 
 
 @contextmanager
@@ -43,14 +43,14 @@ def is_held(path: Path) -> bool:
 
 
 def renew(path: Path, pid: int) -> None:
-    """A sign of life, for a process of this machine; nothing where it has no such lease."""
+    """Renew a lease of a process of this machine; no effect where it has no such lease."""
     with suppress(OSError):
         if _is_of(path, pid):
-            os.utime(path)  # without a time: the disk says which it is
+            os.utime(path)  # without a time: the clock of the disk counts
 
 
 def drop(path: Path, pid: int) -> None:
-    """Give back what a process of this machine has, be it alive or killed; a lease of others stays."""
+    """Give back the lease of a process of this machine, alive or killed; a lease of others stays."""
     with suppress(OSError):
         if _is_of(path, pid):
             path.unlink()
@@ -69,7 +69,7 @@ def check_room(*folders: Path) -> None:
 def _take(path: Path) -> bool:
     for _ in range(2):
         try:
-            with open(path, "x", encoding="utf-8") as file:  # of several one alone makes it
+            with open(path, "x", encoding="utf-8") as file:  # only one of several creates it
                 file.write(storage.mark())
             return True
         except FileExistsError:
@@ -80,9 +80,9 @@ def _take(path: Path) -> bool:
         if is_held(path):
             return False
         aside = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-        with suppress(FileNotFoundError):  # one of several takes it away
+        with suppress(FileNotFoundError):  # only one of several takes it away
             os.rename(path, aside)
-            if is_held(aside):  # a newer one than that which was looked at: it goes back
+            if is_held(aside):  # a newer lease than the one that was checked: it goes back
                 with suppress(OSError):
                     os.link(aside, path)
             aside.unlink()
@@ -95,6 +95,6 @@ def _is_of(path: Path, pid: int) -> bool:
 
 
 def _now(path: Path) -> float:
-    """The time by the clock of the disk on which a file is: that of a file made now."""
+    """The time by the clock of the disk on which a file is: that of a new file."""
     with tempfile.TemporaryFile(dir=path.parent) as probe:
         return os.fstat(probe.fileno()).st_mtime

@@ -1,4 +1,4 @@
-"""Parameters: what a notebook declares, and which values it takes."""
+"""Parameters: the declarations of a notebook, and the values that they allow."""
 
 import ast
 import math
@@ -14,7 +14,7 @@ Declared = dict[str, tuple[str, Any]]  # {name: (annotation, default)} of a note
 # Parameters of notebooks: the old name to the new one.
 RENAMED = {"formats": "estimators", "shipped_worlds": "shipped"}
 
-# Parameters and arguments that are gone, and what took their place.
+# Parameters and arguments that no longer exist, and what replaces them.
 GONE = {
     "page": "a notebook knows by itself whether it runs or shows what runs have kept",
     "results": "name the source in `sources`; `answers.shown` reads it and asks a few questions again",
@@ -45,7 +45,7 @@ def declared_parameters(notebook: Path) -> Declared:
 
 
 def check_value(name: str, value: Any, declared: Declared) -> None:
-    """Raise :class:`BadInput`, which begins after the name, unless a parameter may have a value."""
+    """Raise :class:`BadInput` unless a parameter may have a value; the message begins after the name."""
     if name not in declared:
         raise BadInput(unknown(name, declared))
     annotation = declared[name][0]
@@ -70,7 +70,7 @@ def check_value(name: str, value: Any, declared: Declared) -> None:
 
 
 def unknown(name: Any, declared: Declared) -> str:
-    """What to say of a parameter that a notebook does not declare."""
+    """The message about a parameter that a notebook does not declare."""
     if (new := RENAMED.get(name)) in declared:
         return f"is now called {new!r}"
     if name in GONE:
@@ -79,7 +79,7 @@ def unknown(name: Any, declared: Declared) -> str:
 
 
 def fits(value: Any, annotation: str) -> bool:
-    """Whether a value is of the type that a parameter is annotated with."""
+    """Whether a value has the type with which a parameter is annotated."""
     if annotation.startswith("list["):
         inner = annotation.removeprefix("list[").removesuffix("]")
         return isinstance(value, list) and all(fits(item, inner) for item in value)

@@ -1,4 +1,4 @@
-"""Plan: from a params file to jobs. Checks everything at the door, before any model is loaded."""
+"""Plan: from a params file to jobs. Checks everything first, before any model is loaded."""
 
 import itertools
 import math
@@ -14,7 +14,7 @@ from lkecore.models import weights
 from lkecore.runs import labels, yamlfile
 from lkecore.runs.parameters import Declared, check_value, declared_parameters, unknown
 
-MOST_JOBS = 10_000  # of one row: more is a slip of the pen
+MOST_JOBS = 10_000  # of one row: more are a mistake
 
 
 @dataclass(frozen=True)
@@ -22,13 +22,13 @@ class Row:
     """One experiment of a params file: its runs, and the parameters of the page over all of them."""
 
     jobs: tuple[runs.Job, ...]
-    whole: runs.Job  # the same with nothing divided: what a page is about
+    whole: runs.Job  # all parameters, undivided: the subject of the page
     reads: bool = False  # a page alone: its jobs are those of other rows
     labels: dict[str, str] = field(default_factory=dict)  # of its models and facts, for its page
 
     @property
     def has_page(self) -> bool:
-        """Whether a page reads the runs; else the row has a single one, which is the page itself."""
+        """Whether a page reads the runs; otherwise the row has a single run, which is the page itself."""
         return self.reads or len(self.jobs) > 1 or bool(self.labels)
 
 
@@ -47,18 +47,26 @@ class Plan:
 
 
 def read_plan(path: str | Path) -> Plan:
-    """Read and check ``params/<profile>.yaml``, before anything runs.
+    """The plan in ``params/<profile>.yaml``, checked before anything runs.
 
-    The file may have ``labels``, {model or fact set: what pages show in its place}: they are in the key of a
-    page, and of no run. It holds ``profile`` (a name) and ``runs``, a list of ``notebook`` (a file of the
-    ``notebooks`` folder beside ``params``, without suffix), ``parameters``, and ``each``: names of
-    list parameters that are divided, so that every combination of their values becomes a run of
-    its own, and one page shows them all. In the place of ``each``, ``reads`` names notebooks above:
-    this one has no runs then, and is a page over theirs. Raises :class:`BadInput` for anything else:
-    unknown notebooks, unknown parameters or values of another type, with the nearest names; values that
-    YAML reads otherwise than people (:func:`lkecore.runs.yamlfile.load`), or that are not finite;
-    parameters that have another name now; unknown models or facts named by a parameter; an ``each`` over
-    nothing or over more than 10,000 runs; a ``reads`` of what does not stand above.
+    - ``profile``: a name;
+    - ``labels``, optional: {model or fact set: what pages show in its place}. They are in the key of a page,
+      and of no run;
+    - ``runs``: a list of rows.
+
+    A row has
+
+    - ``notebook``: a file of the ``notebooks`` folder beside ``params``, without suffix;
+    - ``parameters``;
+    - ``each``, optional: names of list parameters that are divided. Every combination of their values becomes
+      a run of its own, and one page shows them all;
+    - ``reads``, instead of ``each``: notebooks above. The row has no runs, and is a page over theirs.
+
+    Raises :class:`BadInput` for anything else: unknown notebooks, unknown parameters or values of another
+    type, with the nearest names; values that people read otherwise than YAML
+    (:func:`lkecore.runs.yamlfile.load`), or that are not finite; parameters that have another name now;
+    unknown models or facts named by a parameter; an ``each`` over nothing or over more than 10,000 runs; a
+    ``reads`` of a notebook that is not above.
     """
     path = Path(path)
     project = path.absolute().parent.parent
@@ -78,7 +86,7 @@ def read_plan(path: str | Path) -> Plan:
     complaints: list[str] = []
     for row in content["runs"]:
         if complaints and isinstance(row, dict) and "reads" in row:
-            continue  # what it reads may be a row that is not there for another complaint
+            continue  # the row that it reads may be missing because of another complaint
         with noted(complaints):
             rows.append(_row(path, row, notebooks, rows))
     refuse(complaints)
@@ -104,7 +112,7 @@ def _with(row: Row, given: dict[str, str]) -> Row:
 
 
 def _row(path: Path, row: Any, notebooks: dict[str, Path], above: list[Row]) -> Row:
-    """A row of a params file, checked; ``above`` are those before it."""
+    """A row of a params file, checked; ``above`` has the rows before it."""
     keys = {"notebook", "parameters", "each", "reads"}
     if not isinstance(row, dict) or not {"notebook"} <= set(row) <= keys:
         raise BadInput(f"{path}: a run has a notebook, parameters, each or reads, found {row!r}")
@@ -125,7 +133,7 @@ def _row(path: Path, row: Any, notebooks: dict[str, Path], above: list[Row]) -> 
 
 
 def only(whole: Plan, names: Sequence[str]) -> Plan:
-    """The rows of some notebooks, and those that they read. :class:`BadInput` for one without a row."""
+    """The rows of some notebooks, and the rows that they read. :class:`BadInput` for one without a row."""
     rows = {row.whole.notebook.stem: row for row in whole.rows}
     if lacking := [name for name in names if name not in rows]:
         hint = nearest(lacking[0], rows)
@@ -141,9 +149,9 @@ def of_defaults(
     given: dict[str, Any] | None = None,
     called: dict[str, str] | None = None,
 ) -> Plan:
-    """The plan of one notebook with its own defaults but for what is ``given``, checked as a file's are.
+    """The plan of one notebook with its own defaults except for ``given``, checked as a file's are.
 
-    ``called`` are labels, as of a file.
+    ``called`` has labels, as in a file.
     """
     declared, given = declared_parameters(notebook), given or {}
     job = runs.Job(notebook, given, _check_parameters(notebook, notebook, declared, given))
@@ -153,14 +161,14 @@ def of_defaults(
 
 
 def _may_be_yes(content: Any, place: yamlfile.Place, notebooks: dict[str, Path]) -> bool:
-    """Whether a value of a params file is that of a parameter that is true or false, or of none at all."""
+    """Whether a value of a params file is that of a parameter that is true or false, or of an unknown one."""
     if len(place) < 4 or place[0] != "runs" or place[2] != "parameters" or place[3] is None:
         return False
     try:
         notebook = notebooks[content["runs"][place[1]]["notebook"]]
         annotation, _ = declared_parameters(notebook)[place[3]]
     except (TypeError, LookupError):
-        return True  # what is unknown is told as that
+        return True  # the unknown name is reported elsewhere
     return annotation in ("bool", "list[bool]")
 
 
@@ -170,7 +178,7 @@ def page_of(row: Row, folders: list[Path]) -> runs.Job:
 
 
 def finished(row: Row, folder: Path) -> tuple[runs.Job, Path, Any, dict[Path, Any]]:
-    """(what it is about, the folder shown, its manifest, {run behind it: manifest}) of a row of a plan.
+    """(whole job, folder shown, its manifest, {run that it is over: manifest}) of a row of a plan.
 
     A manifest is None where a run or page is not finished.
     """
@@ -230,7 +238,7 @@ def _read_by(where: str, row: dict[str, Any], whole: runs.Job, above: list[Row])
 
 
 def _check_parameters(path: Path, notebook: Path, declared: Declared, given: Any) -> dict[str, Any]:
-    """All parameters, with the defaults; :class:`BadInput` has a complaint for each one that is wrong."""
+    """All parameters, with the defaults; :class:`BadInput` has a complaint for each wrong one."""
     if not isinstance(given, dict):
         raise BadInput(f"{path}: parameters of {notebook.stem} must be names and values")
     complaints: list[str] = []
@@ -250,13 +258,13 @@ def _check_parameters(path: Path, notebook: Path, declared: Declared, given: Any
             weights.check_name(model)
     with noted(complaints, f"{path}: {notebook.stem}: "):
         if not any(_to_fetch(spec) for spec in runs.facts_of(effective)):
-            check_relations(effective)  # else when they have been fetched
+            check_relations(effective)  # for others after they have been fetched
     refuse(complaints)
     return effective
 
 
 def _without_hf(given: Any) -> Any:
-    """Parameters with the models of the hub by their one name: pages look for what else has it."""
+    """Parameters with one name for each model of the hub: pages look for other results with the same name."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, list):
@@ -264,7 +272,7 @@ def _without_hf(given: Any) -> Any:
         return hub.plain(value) if isinstance(value, str) else value
 
     if not isinstance(given, dict):
-        return given  # refused by whoever checks it
+        return given  # the check of parameters refuses it
     names = ("model", "models", "families", "pairs", "alone")
     return {name: plain(value) if name in names else value for name, value in given.items()}
 
@@ -274,7 +282,7 @@ def _to_fetch(spec: str) -> bool:
 
 
 def check_relations(effective: dict[str, Any]) -> None:
-    """Raise :class:`BadInput` if a job names facts that are not there, or relations that they do not have.
+    """Raise :class:`BadInput` if a job names facts that do not exist, or relations that they do not have.
 
     Each complaint begins with its parameter.
     """

@@ -1,4 +1,4 @@
-"""Imported: what a run needs, imported when this module is; see `lkecore.runs.forkserver`."""
+"""Imported: the modules that a run needs, imported with this one; see `lkecore.runs.forkserver`."""
 
 import gc
 import warnings
@@ -6,7 +6,7 @@ from importlib import import_module
 
 from lkecore.runs.code_digest import BEFORE, READ
 
-# Of what is imported nothing is garbage: to look for some would take a fifth of the time.
+# Imported modules leave no garbage: looking for some would take a fifth of the time.
 gc.disable()
 with warnings.catch_warnings():  # papermill's progress bar finds no widgets
     warnings.simplefilter("ignore")
@@ -15,7 +15,7 @@ with warnings.catch_warnings():  # papermill's progress bar finds no widgets
 for module, function, *given in READ:
     getattr(import_module(module), function)(*given)
 
-# What is here now stays: no collection in a process that is forked from this one looks at it again.
+# Objects that exist now stay: no collection in a process forked from this one looks at them again.
 gc.collect()
 gc.freeze()
 gc.enable()

@@ -1,4 +1,4 @@
-"""Prepare: have the models and facts that jobs name on this machine, before any of them runs."""
+"""Prepare: put the models and facts that jobs name on this machine, before any job runs."""
 
 import json
 import signal
@@ -17,15 +17,15 @@ FETCHER = [sys.executable, "-m", "lkecore.runs.prepare"]
 
 
 def needs(each: runs.Job) -> list[tuple[str, str]]:
-    """What a job names, as ("model", name) and ("facts", fact set)."""
+    """The models and facts that a job names, as ("model", name) and ("facts", fact set)."""
     models, specs = runs.models_of(each.effective), runs.facts_of(each.effective)
     return [*(("model", name) for name in models), *(("facts", spec) for spec in specs)]
 
 
 def absent(jobs: Iterable[runs.Job]) -> list[tuple[str, str]]:
-    """What jobs need and this machine does not have, models first; asks no network.
+    """The models and facts that jobs need and this machine lacks, models first; uses no network.
 
-    A model of the lab that is not trained yet is among them: to look at a plan trains nothing.
+    A model of the lab that is not trained yet is among them: looking at a plan trains nothing.
     """
     wanted = dict.fromkeys(thing for each in jobs for thing in needs(each))
     ready = {"model": _is_here, "facts": facts.is_ready}
@@ -34,12 +34,12 @@ def absent(jobs: Iterable[runs.Job]) -> list[tuple[str, str]]:
 
 
 def missing(jobs: Iterable[runs.Job]) -> list[str]:
-    """What of :func:`absent` only a network can bring, as "model X" and "facts Y"."""
+    """The part of :func:`absent` that needs a network, as "model X" and "facts Y"."""
     return [f"{kind} {name}" for kind, name in absent(jobs) if not to_train(kind, name)]
 
 
 def to_train(kind: str, name: str) -> bool:
-    """Whether something absent is a model that is trained here, which asks no network."""
+    """Whether something absent is a model that is trained here, which uses no network."""
     return kind == "model" and weights.kind_of(name).trained_here
 
 
@@ -54,7 +54,7 @@ def _is_here(model: str) -> bool:
 
 
 def refused(kind: str, name: str) -> str:
-    """Why a model that ships cannot be unpacked here, as :func:`prepare` says it; else ""."""
+    """Why a model that ships cannot be unpacked here, in the words of :func:`prepare`; otherwise ""."""
     if to_train(kind, name):
         try:
             weights.present(name)
@@ -65,17 +65,17 @@ def refused(kind: str, name: str) -> str:
 
 @contextmanager
 def fetching(things: Sequence[tuple[str, str]]) -> Iterator[None]:
-    """Within, a process of its own fetches and converts things, of :func:`absent`, that are not trained here.
+    """Within, a separate process fetches and converts things of :func:`absent` that are not trained here.
 
-    In the end it is waited for, or stopped by an exception. Why something could not be fetched says
-    :func:`prepare`, which tries once more.
+    At the end this waits for the process; an exception stops it. :func:`prepare`, which tries once more,
+    reports why something could not be fetched.
     """
-    # The pipe to it ends with this process, and so does that.
+    # The pipe to the process ends with this one, and then the process ends.
     process = subprocess.Popen([*FETCHER, json.dumps(things)], stdin=subprocess.PIPE)
     try:
         yield
     except BaseException:
-        process.terminate()  # it takes its temporary files with it
+        process.terminate()  # it deletes its temporary files
         raise
     finally:
         process.wait()
@@ -87,18 +87,18 @@ def prepare(
 ) -> dict[str, str]:
     """Fetch, convert or train what jobs name, each thing once, under a lock of its own.
 
-    Models of the lab are trained side by side, one in each of the ``environments``, in processes that
-    are forked where :mod:`lkecore.runs.forkserver` says that it is safe (None: one at a time, in fresh ones);
-    all else one by one.
+    Models of the lab are trained side by side, one in each of the ``environments``, in processes that are
+    forked where :mod:`lkecore.runs.forkserver` says that it is safe (None: one at a time, in fresh ones). All
+    other things are prepared one by one.
 
-    Returns {label of a job: why it cannot be run}, for those that lack something or name a relation
-    that their facts turn out not to have; the others can go on.
+    Returns {label of a job: why it cannot be run}, for jobs that lack something or name a relation that their
+    facts turn out not to have; the others can run.
     """
     reasons: dict[str, str] = {}
     jobs = list(jobs)
     named = [name for each in jobs for kind, name in needs(each) if kind == "model"]
     of_lab = [name for name in named if lab.is_name(name)]
-    fork = forkserver.trainer if environments else None  # these say whether there are devices
+    fork = forkserver.trainer if environments else None  # they show whether there are devices
     untrained = training.train(of_lab, environments, fork)
     tried: dict[tuple[str, str], str | None] = {("model", n): why for n, why in untrained.items()}
     for each in jobs:
@@ -118,7 +118,7 @@ def prepare(
 
 
 def _fetch(kind: str, name: str) -> str | None:
-    """Have a model or fact set here; returns why not, or None."""
+    """Put a model or fact set on this machine; returns why that failed, or None."""
     try:
         weights.locate(name) if kind == "model" else facts.relations(name)
     except BadInput as error:
@@ -129,11 +129,11 @@ def _fetch(kind: str, name: str) -> str | None:
 
 
 def main() -> None:
-    """Fetch what the one argument names, as a list of kinds and names in JSON: for :func:`fetching`."""
+    """Fetch what the one argument names, a list of kinds and names in JSON: for :func:`fetching`."""
     progress.end_with_the_parent()
-    # Who starts it in the background may have Ctrl-C ignored; this signal ends it cleanly, too.
+    # A process in the background may ignore Ctrl-C; this signal ends it cleanly, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    with suppress(KeyboardInterrupt):  # the one who started it says that it was stopped
+    with suppress(KeyboardInterrupt):  # the process that started it reports that it was stopped
         for kind, name in json.loads(sys.argv[1]):
             _fetch(kind, name)
 

@@ -1,15 +1,15 @@
 """Runs and pages: what a finished one is, and what made it.
 
 A **run** executes a notebook for one set of parameters. A **page** executes the same notebook over the
-folders that ``LKE_PAGE`` names in its environment: there its scores step reads what the runs kept and
-computes nothing, and everything after is the same code. Either is a folder ``runs/<notebook>-<key>/`` with
+folders that ``LKE_PAGE`` names in its environment. There its scores step reads what the runs kept and
+computes nothing; all later code is the same. Either is a folder ``runs/<notebook>-<key>/`` with
 ``notebook.ipynb``, ``log.txt``, the frames that the notebook kept, and ``manifest.json``, which is written
 last. Without a manifest it is not finished: a killed notebook, or one that timed out, can look complete.
 
 The key is a digest of all that decides the result: the notebook's code (not its prose), its
-parameters, the code and tables of ``lkecore`` but for its drivers, the content of the facts it names and,
-for a run, of the models, for a page, of the runs that it reads. A notebook that shows the results that ship
-(``lkecore.answers.shipped``) has their content in its key, too.
+parameters, the code and tables of ``lkecore`` except its drivers, and the content of the facts that it
+names. For a run it also has the content of the models, for a page that of the runs that it reads. A notebook
+that shows shipped results (``lkecore.answers.shipped``) has their content in its key, too.
 """
 
 import copy
@@ -34,7 +34,7 @@ from lkecore.runs.code_digest import pages_digest, source_digest
 from lkecore.runs.devices import device_names
 from lkecore.storage import RESULTS, file_digest, version, write_whole
 
-FORMAT = 1  # of a manifest; raised when an older lkecore could not read a newer one
+FORMAT = 1  # of a manifest; raised when an older lkecore can no longer read a newer one
 
 
 @dataclass(frozen=True)
@@ -44,21 +44,21 @@ class Job:
     notebook: Path
     parameters: dict[str, Any]  # as given; the notebook has defaults for the rest
     effective: dict[str, Any]  # with the defaults
-    part: dict[str, Any] = field(default_factory=dict)  # what tells it from others of its row
-    reads: tuple[Path, ...] = ()  # a page: the folders of the runs behind it
+    part: dict[str, Any] = field(default_factory=dict)  # it differs in these from its row's others
+    reads: tuple[Path, ...] = ()  # a page: the folders of its runs
     labels: dict[str, str] = field(
         default_factory=dict
-    )  # a page: what it shows in the place of names
+    )  # a page: the labels that it shows in place of names
 
     @property
     def label(self) -> str:
-        """For people: ``11_iclke_shots models=smollm2 draws=3``."""
+        """A name for people: ``11_iclke_shots models=smollm2 draws=3``."""
         named = [f"{k}={','.join(map(str, v))}" for k, v in self.part.items()]
         return " ".join([self.notebook.stem, *named, *(["page"] if self.reads else [])])
 
 
 def models_of(parameters: dict[str, Any]) -> list[str]:
-    """The models that a run names: the parameters ``model`` and ``models`` mean just that."""
+    """The models that a run names: always in the parameters ``model`` and ``models``."""
     return [m for m in [parameters.get("model"), *parameters.get("models", [])] if m]
 
 
@@ -75,7 +75,7 @@ def labels_of(job: Job) -> dict[str, str]:
 
 
 def read_notebook(path: Path) -> Any:
-    """A notebook of ours, for the caller to change."""
+    """A notebook of ours, as a copy that the caller may change."""
     return copy.deepcopy(_parsed(path.read_text(encoding="utf-8")))
 
 
@@ -93,7 +93,7 @@ def _code(notebook: Path) -> list[str]:
 
 
 def run_key(job: Job) -> str:
-    """What decides the result of a job, as a SHA-256. Models and facts must be prepared."""
+    """A SHA-256 over all that decides the result of a job. Models and facts must be prepared."""
     code = _code(job.notebook)
     data = {spec: facts.content_digest(spec) for spec in facts_of(job.effective)}
     words = job.effective.get("wordings")
@@ -105,7 +105,7 @@ def run_key(job: Job) -> str:
         else {m: _model_digest(m) for m in models_of(job.effective)}
     )
     parts = [job.notebook.stem, code, job.effective, pages_digest(), data, made_of]
-    if job.labels:  # of a page alone: a run is the same whatever its model is called
+    if job.labels:  # of a page alone: a run is the same whatever label its model has
         parts.append(job.labels)
     if shown := _shipped(code, job.effective):
         parts.append(shown)
@@ -115,7 +115,7 @@ def run_key(job: Job) -> str:
 def _shipped(code: list[str], effective: dict[str, Any]) -> list[list[str]]:
     """The results that a notebook shows, and what made them, by their digests.
 
-    They are those of the experiments whose names stand in its code, and of the sources that ``sources`` and
+    They are those of the experiments that its code names, and of the sources that ``sources`` and
     ``shipped...`` name.
     """
     profiles: set[str] = set()
@@ -133,9 +133,9 @@ def _shipped(code: list[str], effective: dict[str, Any]) -> list[list[str]]:
 
 
 def _model_digest(name: str) -> str:
-    """Digest of a prepared model; asks no network if it is here, since keys are computed often.
+    """Digest of a prepared model; uses no network if the model is here, since keys are computed often.
 
-    To locate it would ask the hub for its newest revision, and ``lke status`` would fetch that.
+    Locating it would ask the hub for its newest revision, and ``lke status`` would fetch that.
     """
     if weights.is_served(name):
         return served.who(name)["digest"]
@@ -143,13 +143,13 @@ def _model_digest(name: str) -> str:
 
 
 def run_folder(runs: Path, job: Job, key: str | None = None) -> Path:
-    """Where the result of a job is, or will be."""
+    """The folder of a job's result, now or later."""
     kind = "page-" if job.reads else ""
     return runs / f"{job.notebook.stem}-{kind}{(key or run_key(job))[:12]}"
 
 
 def manifest(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a finished run or page whose files are all there and unchanged, else None."""
+    """The manifest of a finished run or page whose files are all there and unchanged, otherwise None."""
     try:
         found = read_manifest(folder)
         whole = all(file_digest(folder / n) == d for n, d in found["files"].items())
@@ -185,7 +185,7 @@ def check_format(runs: Path) -> None:
 def seal(
     folder: Path, job: Job, key: str, profile: str, started: datetime, seconds: float, ledger: Path
 ) -> None:
-    """Write the manifest, by which the result counts from now on; all files must be there."""
+    """Write the manifest, by which the result counts from now on; all files must exist."""
     behind = {run.name: read_manifest(run) for run in job.reads}
     if job.reads:
         models = {m: d for run in behind.values() for m, d in run["models"].items()}
@@ -224,9 +224,9 @@ def seal(
         "tokens_forwarded": sum(entry["tokens_forwarded"] for entry in entries),
         "chunks": len(entries),
         "chunks_from_cache": sum(entry["from_cache"] for entry in entries),
-        # The precision of what was trained, kept ones too; the cards of lab models have theirs.
+        # The precision of all training, also of kept models; the cards of lab models state theirs.
         "trained_in": sorted({e["trained_in"] for e in entries if "trained_in" in e} | trained),
-        # The tokens in front of every text, and the texts that hold one which the model does not know.
+        # The tokens in front of every text, and the number of texts with a token unknown to the model.
         "prefixes": {e["model"]: e["prefix"] for e in entries if "prefix" in e},
         "unknown_tokens": {
             m: sum(e.get("unknown", 0) for e in entries if e.get("model") == m) for m in models
@@ -242,13 +242,13 @@ def seal(
         "files": {p.name: file_digest(p) for p in sorted(folder.iterdir()) if p.name != "log.txt"},
     }
     if behind_servers:
-        record["served"] = behind_servers  # what they said who they are, and when
+        record["served"] = behind_servers  # the servers' own statements of who they are, and when
     _write_json(folder / "manifest.json", record)
 
 
 @functools.lru_cache(maxsize=100)  # all runs of a plan may ask about the same facts
 def _rows_of(spec: str, digest: str) -> dict[str, Any]:
-    """How many rows of a fact set were read, repeated and left out, and which files are no facts."""
+    """The numbers of rows of a fact set: read, repeated and left out; and the files that are no facts."""
     loaded = [facts.load(spec, name) for name in facts.relations(spec)]
     return {
         "read": sum(relation.read for relation in loaded),
@@ -259,7 +259,7 @@ def _rows_of(spec: str, digest: str) -> dict[str, Any]:
 
 
 def record_failure(folder: Path, error: str) -> None:
-    """Write ``failure.json``: why there is no manifest beside it."""
+    """Write ``failure.json``: why the folder has no manifest."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     _write_json(folder / "failure.json", {"error": error, "when": now})
 
@@ -269,11 +269,11 @@ def _write_json(path: Path, content: dict[str, Any]) -> None:
 
 
 def versions() -> dict[str, str]:
-    """Versions and source digest of what computes, and the git commit where there is one."""
+    """Versions and source digest of the software, and the git commit where there is one."""
     found = {"lkecore": __version__, "source": source_digest()[:12], "commit": _commit()}
     found["python"] = platform.python_version()
     for package in ("torch", "transformers", "numpy", "scipy", "pandas"):
-        # Without a local part: 2.13.0+cpu and 2.13.0 are one version.
+        # The local part is left out: 2.13.0+cpu and 2.13.0 are one version.
         found[package] = version(package).split("+")[0]
     return found
 

@@ -1,4 +1,4 @@
-"""Gather: from the finished runs of a longer profile to results that ship with the project."""
+"""Shipping: from the finished runs of a longer profile to results that ship with the project."""
 
 import json
 import re
@@ -33,12 +33,12 @@ from lkecore.runs.plan import Plan
 from lkecore.storage import read_frame, read_table, write_whole
 from lkecore.worlds import digest as digest_of_world
 
-KEPT = re.compile(r"answers(-[a-z]+)*\.parquet")  # what a run keeps for this
+KEPT = re.compile(r"answers(-[a-z]+)*\.parquet")  # the files of a run that ship
 DRAWS = "answers-draws.parquet"
 HERE = ["margin"]  # columns that serve the run alone
-# Columns with names of facts; text, answer and picked are what a model said of them.
+# Columns with names of facts; text, answer and picked come from a model.
 NAMES = ["subject", "object", "text", "answer", "picked"]
-KEY = ["source", "draw", "model"]  # by which rows are put in order
+KEY = ["source", "draw", "model"]  # the columns by which rows are put in order
 SURE = ["confidence", "confidence_gold"]
 MOST_BYTES = 12_000_000  # of all results together: they are part of every clone
 
@@ -46,12 +46,12 @@ MOST_BYTES = 12_000_000  # of all results together: they are part of every clone
 def ship_results(
     plan: Plan, runs_folder: Path, folder: Path = FOLDER, *, add: bool = False
 ) -> list[Path]:
-    """Write what the runs of a plan kept among the results of each notebook; returns the files.
+    """Write the runs of a plan into the results of each notebook; returns the files.
 
-    Its rows have the plan's profile as ``source``, and take the place of those that this source had in
-    the file; with ``add`` the plan has some models only, and what ships of the others stays. ``made_by.csv``
-    says what made them. Raises :class:`BadInput`, and writes nothing, as :func:`found`, if all results
-    together would be larger than 12 MB, or if models that are added were asked otherwise than the others.
+    The rows have the plan's profile as ``source``, and replace those of this source in the file. With ``add``
+    the plan has some models only, and the shipped rows of the others stay. ``made_by.csv`` records what made
+    them. Raises :class:`BadInput`, and writes nothing, as :func:`found` does, if all results together would
+    be larger than 12 MB, or if the added models were asked otherwise than the others.
     """
     frames, made = found(plan, runs_folder)
     before = table(folder)
@@ -60,7 +60,7 @@ def ship_results(
         _check_added(before[of_source], made, plan.profile)
     for path in folder.glob("*.parquet"):
         if path.stem.partition("-")[0] in set(made["experiment"]):
-            frames.setdefault(path.stem, pd.DataFrame())  # these runs have nothing of the kind
+            frames.setdefault(path.stem, pd.DataFrame())  # these runs have no file of this kind
     files: dict[Path, bytes | str | None] = {}
     for name, now in frames.items():
         path = folder / f"{name}.parquet"
@@ -80,18 +80,18 @@ def ship_results(
 
 
 def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
-    """(what ships of the finished runs of a plan, by the names of the files; its rows of ``made_by.csv``).
+    """({name of a file: its frame} that ships of the finished runs of a plan, the rows of ``made_by.csv``).
 
-    Answers of all runs of a notebook stand one below the other, in the order of the plan, and below them
-    those behind other shots, whose ``draw`` is above 0. What all runs keep apart otherwise
-    (``answers-<kind>.parquet``) has a file of its own; no other file of a run ships. In the same row is
-    what an answer can be checked by, unless nobody could: who has not the facts, where they are not ours,
-    cannot ask again, nor can anybody ask models of the lab whose weights do not ship.
+    Answers of all runs of a notebook come one below the other, in the order of the plan. Below them are the
+    answers after other shots, whose ``draw`` is above 0. What all runs keep in a separate file
+    (``answers-<kind>.parquet``) has a file of its own; no other file of a run ships. A row also has the
+    values by which an answer can be checked, unless nobody could check it. Without the facts, where they are
+    not ours, nobody can ask again, and nobody can ask models of the lab whose weights do not ship.
 
-    Facts of a set that is not part of the project have numbers in the place of their ids, and no columns
-    with names (``NAMES``): an id is made of names, and the names are not ours to give away. One fact has
-    one number in all runs, and in what was kept apart, too, unless other facts were asked there. Behind
-    other shots they have no confidence, which no page shows.
+    Facts of a set that is not part of the project have numbers in place of their ids, and no columns with
+    names (``NAMES``): an id is made of names, and we may not publish the names. One fact has one number in
+    all runs, and in separate files, too, unless other facts were asked there. After other shots such facts
+    have no confidence, which no page shows.
 
     Raises :class:`BadInput` if a run is missing or unfinished, if no notebook keeps answers, or if a model
     or a fact set is a path of this machine.
@@ -115,7 +115,7 @@ def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, pd.DataFrame], pd.Da
             file: pd.concat([read_frame(each / file) for each in folders], ignore_index=True)
             for file in sorted(set.intersection(*of_each))
         }
-        # None, or an empty one: facts of ours, or of the worlds that models have read.
+        # No fact set, or an empty one: facts of ours, or of the worlds that models have read.
         ours = facts.is_ours(row.whole.effective.get("fact_set") or "atlas")
         asked = kept.get("answers.parquet")
         for file, frame in kept.items():
@@ -143,8 +143,9 @@ def ships_as(
 ) -> pd.DataFrame:
     """A frame of a run as it ships: with fewer digits, and without names of facts that are not ``ours``.
 
-    What answers can be checked by (``CHECKS``) ships where others can ask the same model the same question.
-    ``asked`` are the facts that give the numbers, if all of the frame are among them, else its own do.
+    The values by which answers can be checked (``CHECKS``) ship where others can ask the same model the same
+    question. The numbers of facts come from ``asked``, if all facts of the frame are in it, and otherwise
+    from the frame.
     """
     frame = frame.drop(columns=HERE, errors="ignore")
     if not ours:
@@ -157,7 +158,7 @@ def ships_as(
         if there:
             frame.loc[~frame["model"].isin(there), checks] = None
     if {"logprob", "probability"} <= set(frame):
-        frame = frame.drop(columns="probability")  # its exponential
+        frame = frame.drop(columns="probability")  # its exponential is redundant
     if "estimator" in frame and frame["estimator"].str.contains(DRAW, regex=False).any():
         names = frame["estimator"].str.partition(DRAW)
         frame = frame.assign(estimator=names[0], draw=names[2].replace("", "0").astype(int))
@@ -173,7 +174,7 @@ def among(
 ) -> bytes | None:
     """A file of results with new rows of a source, or of some ``models`` of it; None if no row is left.
 
-    Sources keep their order, and where some models are added, so do the models of this one.
+    Sources keep their order, and where some models are added, so do the models of this source.
     """
     now = now if now.empty else now.assign(source=source)[["source", *now.columns]]
     none = joined([pd.DataFrame({"source": []}, dtype=str)])
@@ -197,7 +198,7 @@ def among(
             return path.read_bytes()
         gone &= old["model"].isin(models)
     whole = joined([then.filter(pa.array(~gone)), now])
-    if "draw" in whole.column_names:  # a source that was asked behind one draw does not say so
+    if "draw" in whole.column_names:  # a source that was asked after one draw has no such column
         at = whole.column_names.index("draw")
         whole = whole.set_column(at, "draw", whole["draw"].fill_null(0))
     rank = whole.select([name for name in KEY if name in whole.column_names]).to_pandas()
@@ -215,7 +216,7 @@ def among(
 
 
 def with_rows(before: pd.DataFrame, gone: pd.Series, made: pd.DataFrame) -> str:
-    """``made_by.csv`` with new rows in the place of those that are gone; models keep their order."""
+    """``made_by.csv`` with new rows in place of those that are gone; models keep their order."""
     key = ["experiment", "source", "model"]
     places = pd.concat([before, made])[key].drop_duplicates(ignore_index=True)
     every = pd.concat([before[~gone], made]).merge(places.reset_index(names="place"), on=key)
@@ -224,7 +225,7 @@ def with_rows(before: pd.DataFrame, gone: pd.Series, made: pd.DataFrame) -> str:
 
 
 def _check_added(then: pd.DataFrame, made: pd.DataFrame, source: str) -> None:
-    """Raise :class:`BadInput` unless models were asked with the parameters of those that are there."""
+    """Raise :class:`BadInput` unless added models were asked with the parameters of the shipped ones."""
     for name, given in made.groupby("experiment")["parameters"].first().items():
         there = then.loc[then["experiment"] == name, "parameters"]
         if there.empty:
@@ -239,7 +240,7 @@ def _check_added(then: pd.DataFrame, made: pd.DataFrame, source: str) -> None:
 
 
 def _name_of(model: Any) -> Any:
-    """What ships in the place of a .gguf file that the catalogue knows: its hub id; in lists, too."""
+    """The hub id in place of a .gguf file that the catalogue knows, also in lists; else the value itself."""
     if not isinstance(model, str):
         return [_name_of(each) for each in model] if isinstance(model, list) else model
     file = Path(model)
@@ -248,7 +249,7 @@ def _name_of(model: Any) -> Any:
 
 
 def _numbered(frame: pd.DataFrame, asked: pd.DataFrame | None = None) -> pd.DataFrame:
-    """``fact`` as its number among the asked facts of its relation, by their ids; no names."""
+    """A frame without names; ``fact`` is its number among the asked facts of its relation, by their ids."""
     frame = frame.drop(columns=NAMES, errors="ignore")
     if "fact" not in frame:
         return frame
@@ -265,7 +266,7 @@ def _numbered(frame: pd.DataFrame, asked: pd.DataFrame | None = None) -> pd.Data
 def _made(source: str, whole: runs.Job, manifests: list[Any]) -> list[dict[str, Any]]:
     """The rows of ``made_by.csv`` about the runs of a notebook, one for each model."""
     file = Path("sources", f"{source}.yaml")
-    if not (whole.notebook.parent.parent / file).exists():  # a run of one's own
+    if not (whole.notebook.parent.parent / file).exists():  # a reader's own run
         file = Path("params", file.name)
     models = {_name_of(name): digest for m in manifests for name, digest in m["models"].items()}
     paths = [name for name in models if Path(name).exists()]

@@ -1,4 +1,4 @@
-"""Verify: is what is kept as it was written? Finished runs, old ones too, and what the cache has."""
+"""Verify: whether files are as they were written: finished runs, old ones too, and the cache."""
 
 import json
 import os
@@ -10,15 +10,16 @@ from lkecore import storage
 from lkecore.errors import first_line
 from lkecore.models.files import SUMS
 
-ASIDE = ".aside"  # in the folder of what is moved away
-OF_PROCESS = re.compile(r"(\d+-\d*@.+)\.\w+$")  # how names end of what is being made
+ASIDE = ".aside"  # the hidden folder for what is moved away
+OF_PROCESS = re.compile(r"(\d+-\d*@.+)\.\w+$")  # the end of names of what is being made
 
 
 def damaged(runs: Path) -> Iterator[tuple[Path, str]]:
-    """(what, why in one line) of all that is damaged, or left behind by a dead process of this machine.
+    """(path, why in one line) of all that is damaged, or left over from a dead process of this machine.
 
-    Runs against their manifests, models that were made or converted against the sums beside them, score files
-    against the checksums in them. A failed try is neither. Everything is read: that takes a while.
+    Runs are compared with their manifests, models that were made or converted with the sums beside them, and
+    score files with the checksums in them. A failed try is neither damaged nor left over. This reads every
+    file, and takes a while.
     """
     cache = storage.cache_folder()
     for manifest in sorted(runs.glob("[!.]*/manifest.json")):
@@ -42,7 +43,7 @@ def damaged(runs: Path) -> Iterator[tuple[Path, str]]:
 
 
 def set_aside(path: Path) -> Path:
-    """Move something into a hidden folder beside it, where nothing looks for it; returns its new place."""
+    """Move something into a hidden folder beside it, where no code looks for it; returns its new place."""
     place = path.parent / ASIDE
     place.mkdir(exist_ok=True)
     n, new = 0, place / path.name
@@ -53,7 +54,7 @@ def set_aside(path: Path) -> Path:
 
 
 def _unlike(folder: Path, digests: dict[str, str]) -> Iterator[tuple[Path, str]]:
-    """The folder, if some of its files are not there or not what their digests say."""
+    """The folder, if some of its files do not exist or differ from their digests."""
     bad = [
         name
         for name, digest in digests.items()

@@ -1,12 +1,11 @@
-"""Job: execute one notebook, in a process of its own: ``python -m lkecore.runs.worker ORDER.json``.
+"""Worker: execute one notebook, in a process of its own: ``python -m lkecore.runs.worker ORDER.json``.
 
-The driver (``grid``) writes the order and watches. All is made in a hidden folder beside the final
-one and moved there when it is whole: with a manifest if the notebook came to its end, with
-``failure.json`` if it did not. Whatever else happens, to this process or to its driver, leaves
-nothing that counts.
+The driver (``grid``) writes the order and watches. All files are made in a hidden folder beside the final
+one, which is moved there when it is whole: with a manifest if the notebook came to its end, with
+``failure.json`` if it did not. Any other end of this process or its driver leaves nothing that counts.
 
 Exit codes: 0 finished, 1 failed, 3 failed in a way that another try cannot mend, 4 somebody else has
-finished it meanwhile, 75 somebody else is at it right now.
+finished it meanwhile, 75 somebody else is making it right now.
 """
 
 import json
@@ -28,13 +27,13 @@ from lkecore.runs import leases
 
 FINISHED, FAILED, HOPELESS, FOUND, BUSY = 0, 1, 3, 4, 75
 CHANGED = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
-SAVED_AFTER = 5.0  # seconds from one writing of a notebook that is executed to the next, at least
-PAGE_ONLY = "page-only"  # the tag of cells for readers, as of that which asserts a page's sentence
-LOCKS = ".locks"  # in the folder of runs: who is at work on which
+SAVED_AFTER = 5.0  # seconds, at least, between two writings of a notebook during its execution
+PAGE_ONLY = "page-only"  # the tag of cells for readers, such as one that asserts a page's sentence
+LOCKS = ".locks"  # in the folder of runs: who is making which
 
 
 def write_order(path: Path, job: runs.Job, key: str, profile: str, folder: Path) -> None:
-    """Say what a worker is to do, as plain JSON: papermill's command line would guess at types."""
+    """Write an order for a worker, as plain JSON: papermill's command line would guess at types."""
     order = asdict(job) | {"key": key, "profile": profile, "folder": folder}
     path.write_text(json.dumps(order, default=str), encoding="utf-8")
 
@@ -60,9 +59,9 @@ def carry_out(path: Path) -> int:
 
 
 def lock_of(folder: Path) -> FileLock:
-    """The lock of a run: held while somebody makes it; let go by the system if that process dies.
+    """The lock of a run: its maker has it, and the system releases it if that process dies.
 
-    It saves work that would be done twice. Nothing else may depend on it: on some disks everybody gets it.
+    It saves work that would be done twice. Nothing else may depend on it: some disks give it to everybody.
     """
     locks = folder.parent / LOCKS
     locks.mkdir(parents=True, exist_ok=True)
@@ -70,12 +69,12 @@ def lock_of(folder: Path) -> FileLock:
 
 
 def lease_of(folder: Path) -> Path:
-    """The lease of a run, behind its lock: for disks on which everybody gets the lock."""
+    """The lease of a run, a second lock: for disks that give the first to everybody."""
     return folder.parent / LOCKS / f"{folder.name}.lease"
 
 
 def is_taken(folder: Path) -> bool:
-    """Whether somebody is at a run right now, as far as can be seen from here."""
+    """Whether somebody is making a run right now, as far as this machine can know."""
     try:
         with lock_of(folder).acquire(timeout=0):
             return leases.is_held(lease_of(folder))
@@ -86,15 +85,15 @@ def is_taken(folder: Path) -> bool:
 def _carry_out(job: runs.Job, key: str, profile: str, folder: Path) -> int:
     if runs.manifest(folder) is not None:
         return FOUND
-    # Of an earlier try; this one may end without a word of its own.
+    # The failure of an earlier try; this one may end without a message of its own.
     (folder / "failure.json").unlink(missing_ok=True)
     storage.delete_left(folder.parent, stem_of(folder))
     attempt = storage.new_part(folder.parent, stem_of(folder))
     ledger = Path(os.environ["LKE_LEDGER"])
     ledger.unlink(missing_ok=True)
     started, clock = datetime.now(UTC), time.perf_counter()
-    # Before it, too: a job that waited for hours must not work for hours before it says so. No other
-    # try can mend it, since the order keeps the key of the old source.
+    # Checked before it, too: a job that waited for hours must not work for hours before it reports this. No
+    # other try can mend it, since the order has the key of the old source.
     error, code = (CHANGED, HOPELESS) if runs.run_key(job) != key else _execute(job, attempt)
     if error is None and runs.run_key(job) != key:
         error, code = CHANGED, HOPELESS
@@ -107,15 +106,15 @@ def _carry_out(job: runs.Job, key: str, profile: str, folder: Path) -> int:
 
 
 def stem_of(folder: Path) -> str:
-    """What the hidden folders of all tries at a run begin with, beside its own."""
+    """The beginning of the names of the hidden folders of all tries at a run, beside its own folder."""
     return f".{folder.name}."
 
 
 def move(attempt: Path, folder: Path) -> bool:
-    """Put what a try left in the place of what an earlier one left; False if somebody has finished meanwhile.
+    """Replace the files of an earlier try by those of this one; False if somebody has finished meanwhile.
 
-    What is finished stays, with or without a lock: a folder takes its place in one step, and only where
-    there is none. What is in its way is moved to where nobody else is, and looked at once more there.
+    A finished result stays, with or without a lock: a folder takes its place in one step, and only where
+    there is none. A folder in its way is moved to where nobody else is, and checked once more there.
     """
     while True:
         try:
@@ -140,7 +139,7 @@ def move(attempt: Path, folder: Path) -> bool:
 
 
 def keep_failed(attempt: Path, folder: Path, reason: str) -> bool:
-    """Put what a try left in its place, with why it failed; where there is no room, False, and it is gone."""
+    """Keep the files of a try, with why it failed; False, without the files, where there is no room."""
     try:
         (attempt / "manifest.json").unlink(missing_ok=True)  # killed on the last step
         runs.record_failure(attempt, reason)
@@ -152,7 +151,7 @@ def keep_failed(attempt: Path, folder: Path, reason: str) -> bool:
 
 
 def _execute(job: runs.Job, attempt: Path) -> tuple[str | None, int]:
-    """Execute the notebook into ``attempt``; (None, 0) or why not, in one line, and exit code."""
+    """Execute the notebook into ``attempt``; (None, 0), or (why not, in one line; the exit code)."""
     import nbformat
     import papermill
     from nbclient.exceptions import DeadKernelError
@@ -169,7 +168,7 @@ def _execute(job: runs.Job, attempt: Path) -> tuple[str | None, int]:
     log.setLevel(logging.INFO)
     log.propagate = False
     notebook = runs.read_notebook(job.notebook)
-    if job.part:  # the author's sentence is about all parts together, and may be wrong of one
+    if job.part:  # the author's sentence is about all parts together, and may be wrong about one
         notebook.cells = [c for c in notebook.cells if PAGE_ONLY not in c.metadata.get("tags", [])]
     try:
         executed = papermill.execute_notebook(
@@ -182,26 +181,26 @@ def _execute(job: runs.Job, attempt: Path) -> tuple[str | None, int]:
             log_output=True,
             autosave_cell_every=SAVED_AFTER,
             start_timeout=300,  # a loaded node, a slow file system
-            # Local sockets instead of TCP: no port to race for, nothing for others to listen to. They
-            # have a place of their own, or kernels that start together would share them.
+            # Local sockets instead of TCP: no port to race for, none on which others can listen.
+            # They have a folder of their own, or kernels that start together would share them.
             config=Config({"KernelManager": {"transport": "ipc", "ip": sockets}}),
         )
     except papermill.PapermillExecutionError as failed:
         line = f"{failed.ename}: {' '.join(str(failed.evalue).split())}"
-        # What the user has to mend is the same at every try.
+        # A mistake that the user has to mend is the same at every try.
         return line, HOPELESS if failed.ename == BadInput.__name__ else FAILED
     except DeadKernelError:
         return "the kernel died (killed, or out of memory)", FAILED
-    # It holds the source once more, and the paths of one machine; the book hands this file out.
+    # It has the source once more, and the paths of one machine; the book publishes this file.
     executed.metadata.pop("papermill", None)
     nbformat.write(executed, attempt / "notebook.ipynb")
     return None, FINISHED
 
 
 def _save_seldom() -> None:
-    """From now on: papermill writes a notebook at its start, seldom on the way, and at its end.
+    """From now on papermill writes a notebook at its start, seldom during its execution, and at its end.
 
-    Else it writes all of it before and after every cell, which is most of what a worker computes.
+    Otherwise papermill writes all of it before and after every cell, which is most of a worker's time.
     """
     from papermill.engines import NotebookExecutionManager as Manager
 

@@ -1,8 +1,8 @@
-"""YAML files of other people: read within bounds, and never in doubt about what they say.
+"""YAML files of other people: read within bounds, and refused where their meaning is in doubt.
 
-YAML has more than a list of parameters needs. A few lines of nested aliases stand for gigabytes, deep
-brackets end the interpreter, and of a key that is there twice the first value is lost without a word.
-And it reads some values otherwise than people do: 010 as 8, 1:30 as 90, no as false, 1e3 as text.
+YAML has more than a list of parameters needs. A few lines of nested aliases expand to gigabytes, deep
+brackets end the interpreter, and of a key that is given twice the first value is lost without a message.
+And YAML reads some values otherwise than people do: 010 as 8, 1:30 as 90, no as false, 1e3 as text.
 """
 
 import math
@@ -17,26 +17,26 @@ from lkecore.errors import BadInput
 
 MOST_BYTES = 1_000_000
 MOST_DEPTH = 20  # lists and mappings inside each other
-MOST_ALIASES = 100  # a short list that several runs share is what they are good for
+MOST_ALIASES = 100  # enough for their purpose, a short list that several runs share
 TAG = "tag:yaml.org,2002:"
-OCTAL = re.compile(r"[-+]?0[0-7_]+")  # as YAML 1.1 has it
+OCTAL = re.compile(r"[-+]?0[0-7_]+")  # as in YAML 1.1
 WORDS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
-# Numbers to a reader, and text to YAML 1.1 as it is read here.
+# Numbers to a reader, but text in YAML 1.1 as this module reads it.
 NUMBERS = {
     re.compile(r"[-+]?0o[0-7]+"): lambda digits: int(digits, 8),
-    re.compile(r"[-+]?[0-9][0-9_]*"): int,  # what is left of these has a leading zero
+    re.compile(r"[-+]?[0-9][0-9_]*"): int,  # one that remains here has a leading zero
     re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"): float,
 }
 Place = tuple[
     str | int | None, ...
-]  # keys and numbers of items from the top; None: it is a key itself
-Word = tuple[Place, str]  # of yes, no, on, off: where it is, and what to say if it is out of place
+]  # keys and numbers of items from the top; None: the value is a key itself
+Word = tuple[Place, str]  # yes, no, on or off: its place, and the message if it is out of place
 
 
 def read(path: Path, is_bool: Callable[[Any, Place], bool] | None = None) -> Any:
-    """The content of a YAML file as plain data: see `load`. OSError if it cannot be read."""
+    """The content of a YAML file as plain data, as :func:`load`. OSError if the file cannot be read."""
     with path.open("rb") as file:
-        content = file.read(MOST_BYTES + 1)  # of a file without an end, no more
+        content = file.read(MOST_BYTES + 1)  # a file without an end is read no further
     _check_size(len(content), path)
     try:
         return load(content.decode("utf-8"), path, is_bool)
@@ -47,13 +47,16 @@ def read(path: Path, is_bool: Callable[[Any, Place], bool] | None = None) -> Any
 def load(text: str, name: object, is_bool: Callable[[Any, Place], bool] | None = None) -> Any:
     """The content of a YAML text as plain data; ``name`` is the file's, for messages.
 
-    Raises :class:`BadInput`, with the file, the line and the rule: for a text that is no YAML, or
-    larger than 1 MB; for lists and mappings more than 20 deep; for more than 100 aliases, or one
-    inside of what another one may repeat; for a key that is twice in a mapping; and, with what to
-    write, for values without quotes that people read otherwise: numbers with a leading zero, with colons,
-    or with an exponent that YAML takes for text, and dates. So are yes, no, on and off, where
-    ``is_bool(content, place)`` says that a value has to be another one than true or false (None: nobody
-    knows).
+    Raises :class:`BadInput`, with the file, the line and the rule, for
+
+    - a text that is no YAML, or larger than 1 MB;
+    - lists and mappings more than 20 deep;
+    - more than 100 aliases, or one inside of what another one may repeat;
+    - a key that is twice in a mapping;
+    - values without quotes that people read otherwise, with what to write: numbers with a leading zero, with
+      colons, or with an exponent that YAML takes for text, and dates;
+    - yes, no, on and off, where ``is_bool(content, place)`` says that a value has to be another one than true
+      or false (None: nobody knows, and they are allowed).
     """
     _check_size(len(text.encode("utf-8", "surrogatepass")), name)
     try:
@@ -65,7 +68,7 @@ def load(text: str, name: object, is_bool: Callable[[Any, Place], bool] | None =
     try:
         content = None if node is None else yaml.SafeLoader("").construct_document(node)
     except (yaml.YAMLError, ValueError, KeyError, AttributeError, TypeError) as error:
-        raise _not_yaml(name, error) from error  # such as an integer of 5,000 digits, a ValueError
+        raise _not_yaml(name, error) from error  # as an integer of 5,000 digits, a ValueError
     for place, message in words:
         if is_bool is not None and not is_bool(content, place):
             raise BadInput(message)
@@ -78,8 +81,8 @@ def _check_size(size: int, name: object) -> None:
 
 
 def _check_shape(text: str, name: object) -> None:
-    """Depth and aliases, from the stream of events: to make nodes of them would be too late."""
-    anchored: list[bool] = []  # of each list and mapping that is open
+    """Check depth and aliases in the stream of events: after nodes are made it would be too late."""
+    anchored: list[bool] = []  # for each open list and mapping
     n_aliases = 0
     for event in yaml.parse(text, yaml.SafeLoader):
         if isinstance(event, yaml.CollectionStartEvent):
@@ -97,7 +100,7 @@ def _check_shape(text: str, name: object) -> None:
 
 
 def _check_nodes(top: yaml.Node | None, name: object) -> list[Word]:
-    """Keys and values in the order of the text; returns where there is a yes, no, on or off."""
+    """Check keys and values in the order of the text; returns the places of yes, no, on and off."""
     waiting: list[tuple[Place, yaml.Node | None]] = [((), top)]
     done, words = set(), []
     while waiting:
@@ -133,9 +136,9 @@ def _check_nodes(top: yaml.Node | None, name: object) -> list[Word]:
 
 
 def _misread(node: yaml.ScalarNode) -> tuple[str, str]:
-    """What YAML takes a value for that a reader takes for something else, and what to write; else "", ""."""
+    """(what YAML takes a value for that a reader reads otherwise, what to write); otherwise ("", "")."""
     kind, written = node.tag.removeprefix(TAG), node.value
-    short = len(written) <= 60  # else it need not be computed
+    short = len(written) <= 60  # the value of a longer one is not computed
     if kind == "timestamp":
         return "is a date", ""
     if kind == "bool" and written.lower() in WORDS:
@@ -155,7 +158,7 @@ def _misread(node: yaml.ScalarNode) -> tuple[str, str]:
 
 
 def _number(read: Callable[[str], float], written: str) -> str:
-    """A number as YAML has to have it, to which 1e-05 is text; "" for one that nobody means."""
+    """A number as YAML needs it, to which 1e-05 is text; "" for a number that nobody means."""
     number = read(written.replace("_", "")) if len(written) <= 60 else math.inf
     return yaml.safe_dump(number).split("\n")[0] if math.isfinite(number) else ""
 

@@ -1,4 +1,4 @@
-"""Worlds: invented facts, and texts of which we know how often and how they tell each of them.
+"""Worlds: invented facts, and texts of which we know how often and in which form they state each fact.
 
 A plain world, ``lab:book-1``, is read from a file; a rich one, ``lab:rich-1``, is made. The functions here
 take the name of either.

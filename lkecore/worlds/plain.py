@@ -1,13 +1,13 @@
-"""Plain: worlds of even facts, read from files: what the text tells of each fact, and for some the text.
+"""Plain: worlds of even facts, read from files: what the text states of each fact, and for some the text.
 
 Nobody can count how often a real model has read a fact. A model of the lab has read one text of people,
-cities, companies and books that do not exist. For every fact we know its **state**: how often the text tells
-it, in sentences, in lists or in both, in one wording or in several; or never; or wrongly. What an estimator
-says of the model can then be held against what the model was told.
+cities, companies and books that do not exist. For every fact we know its **state**. The text may state it
+as it is: we know how often, in sentences, in lists or in both, and in one wording or several. Or the text
+states it wrongly, or never. So what an estimator says of the model can be compared with what it has read.
 
 A world has a name of size and seed, ``lab:book-1``, which decides its facts, states and text. Its text has
-two parts. The first tells only the facts that are later shown as examples: from it a model learns to read.
-The second tells the facts that are asked. Without the first part, a model of this size would spend most of
+two parts. The first states only the facts that are later shown as examples: from it a model learns to read.
+The second states the facts that are asked. Without the first part, a model of this size would spend most of
 the tellings on learning what a sentence is.
 
 ``tools/plain_worlds.py`` writes the file of a world. The states of the worlds with results ship, and all of
@@ -33,14 +33,14 @@ RELATIONS = DATA / "lab_relations.tsv"
 SHIPPED = (DATA / "worlds",)  # folders
 SIZES = ("smoke", "book", "full")
 TEMPLATES = 6  # of each relation
-SEEN = 4  # of them stand in the text, the fourth as a question; the others are held out
-# Lists come in the two formats that IC-LKE is asked in: (inside a pair, between pairs).
+SEEN = 4  # of them are in the text, the fourth as a question; the others are held out
+# Lists have the two formats in which IC-LKE asks: (inside a pair, between pairs).
 LISTS = ((" ", " "), (": ", "\n"))
 NUMBERS = dict.fromkeys(("sentences", "lists", "occurrences"), int)  # columns of states
 
 
 def check_spec(spec: str) -> int:
-    """The seed of a world's name; raises :class:`BadInput` for a name that is none."""
+    """The seed of a world's name; raises :class:`BadInput` for a malformed name."""
     found = NAME.fullmatch(spec)
     if not found:
         raise BadInput(f"fact set {spec!r} must be lab:SIZE-SEED, such as lab:book-1")
@@ -61,14 +61,14 @@ def relations() -> tuple[str, ...]:
 
 
 def about(relation: str) -> tuple[str, str, tuple[str, ...]]:
-    """(label, kind, templates) of a relation; the first ``SEEN`` templates stand in the text."""
+    """(label, kind, templates) of a relation; the first ``SEEN`` templates are in the text."""
     row = described()[relation]
     templates = tuple(row[f"template_{i + 1}"] for i in range(TEMPLATES))
     return row["label"], row["kind"], templates
 
 
 def rows(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
-    """("world, fact", {id, subject, object}, split) of every fact of a relation; none if unknown."""
+    """("world, fact", {id, subject, object}, split) of every fact of a relation; none if it is unknown."""
     every = _states(spec)
     found = every[every["relation"] == relation]
     return [
@@ -78,25 +78,29 @@ def rows(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
 
 
 def states(spec: str) -> pd.DataFrame:
-    """What the text of a world tells of each fact: a row for each, in the order of the relations.
+    """A row for each fact with what the text of a world states of it, in the order of the relations.
 
-    ``fact`` (id), ``relation``, ``kind``, ``subject``, ``object`` (the true one), ``split`` (train:
-    shown, test: asked); ``state``: planted, never or mislearned; ``told``: the object that the text
-    names, another one than the true one if the fact is mislearned, empty if it is never told;
-    ``form``: sentence, list, both or none; ``wording``: one or several templates, none where no
-    sentence tells it; ``sentences`` and ``lists``: how often one reading of the text tells it in
-    either form, and ``occurrences``, their sum; ``templates``: the numbers, from 1, of those that tell
-    it, with spaces between.
+    - ``fact``: its id; ``relation``, ``kind``, ``subject``;
+    - ``object``: the true object;
+    - ``split``: train (shown) or test (asked);
+    - ``state``: planted, never or mislearned;
+    - ``told``: the object that the text states; not the true one if the fact is mislearned, empty if the text
+      never states it;
+    - ``form``: sentence, list, both or none;
+    - ``wording``: one or several templates, none where no sentence states it;
+    - ``sentences``, ``lists``: how often one reading of the text states it in either form;
+    - ``occurrences``: the sum of these two;
+    - ``templates``: the numbers, from 1, of the templates that state it, with spaces between.
 
-    Raises :class:`BadInput` for a name that is none, and for a world that is not there.
+    Raises :class:`BadInput` for a malformed name, and for a world without a file.
     """
     return _states(spec).copy()
 
 
 def told_in_lists(spec: str, least: int, *, alone: bool = False) -> frozenset[str]:
-    """Ids of the asked facts that stand, as they are, in ``least`` lists of the text or more.
+    """Ids of the asked facts that at least ``least`` lists of the text state as they are.
 
-    ``alone``: only those that no sentence tells besides.
+    ``alone``: only those that no sentence states besides.
     """
     found = states(spec)
     told = (found["state"] == "planted") & (found["split"] == "test") & (found["lists"] >= least)
@@ -106,19 +110,19 @@ def told_in_lists(spec: str, least: int, *, alone: bool = False) -> frozenset[st
 def documents(spec: str, *, planted: bool = True) -> list[str]:
     """The text of a world, document by document, in the order of reading.
 
-    Its first part tells only shown facts; the second tells these again, among the asked ones. In
-    either, sentences about one subject stand together in paragraphs, and lists hold pairs of one
-    relation, no subject twice. With ``planted=False`` the text is the same but for the names of the
-    asked subjects: all that is said of them is said of their stand-ins, so that who reads it cannot
-    know any asked fact, and everything else alike. Raises :class:`BadInput` where only the states are there.
+    Its first part states only shown facts; the second states these again, among the asked ones. In
+    either, sentences about one subject are together in paragraphs, and lists have pairs of one
+    relation, no subject twice. With ``planted=False`` the text is the same except for the names of the
+    asked subjects: all its statements about them are about their stand-ins. So a reader cannot know any
+    asked fact, and everything else is alike. Raises :class:`BadInput` where only the states are there.
     """
     return list(_kept(spec, "documents" if planted else "unplanted"))
 
 
 def told_objects(spec: str, documents: Sequence[str]) -> list[list[tuple[int, int]]]:
-    """Where each document of a world tells an object: (first, behind) characters, in order.
+    """For each document of a world where it states an object: (first, after the last) character, in order.
 
-    A sentence, as a pair of a list, has two names of the world in it: the subject, then the object.
+    A sentence, like a pair of a list, has two names of the world in it: the subject, then the object.
     """
     found = _states(spec)
     names = {*found["subject"], *found["object"], *found["told"], *_kept(spec, "stand_ins")} - {""}
@@ -128,7 +132,7 @@ def told_objects(spec: str, documents: Sequence[str]) -> list[list[tuple[int, in
 
 
 def instructions(spec: str) -> list[str]:
-    """What a tuned variant learns from, as :func:`lkecore.worlds.skills.instructions_of`."""
+    """The texts that a tuned variant learns from, as :func:`lkecore.worlds.skills.instructions_of`."""
     return list(_kept(spec, "instructions"))
 
 
@@ -138,12 +142,12 @@ def digest(spec: str) -> str:
 
 
 def digest_beside(spec: str) -> str:
-    """SHA-256 over what models of a world read besides: its text told of stand-ins, and instructions."""
+    """SHA-256 over the other texts of a world's models: the text about stand-ins, and instructions."""
     return str(_kept(spec, "digest_beside"))
 
 
 def file_of(folder: Path, spec: str) -> Path:
-    """Where a folder has the file of a world."""
+    """The path of a world's file in a folder."""
     return folder / f"{spec.replace(':', '-')}.json.xz"
 
 
@@ -157,7 +161,7 @@ def _states(spec: str) -> pd.DataFrame:
 
 
 def _kept(spec: str, what: str) -> Any:
-    """One part of a world's file, of the one that ships or of the one in the cache."""
+    """One part of a world's file: of the one that ships, or of the one in the cache."""
     check_spec(spec)
     paths = [file_of(folder, spec) for folder in (*SHIPPED, cache_folder() / "plain")]
     for path in paths:

@@ -1,7 +1,7 @@
-"""Written: which facts of a rich world a text tells, read by the templates that the world is told in.
+"""Written: which facts of a rich world a text states, read by the templates of the world's own text.
 
-The world's own text is made of templates, so what a model has written in the same words can be read without
-any judge: a sentence counts if it is one of the templates, filled with a subject and an object of the world.
+The world's own text is made of templates, so a model's text in the same words can be read without
+any judge. A sentence counts if it is one of the templates, filled with a subject and an object of the world.
 """
 
 import functools
@@ -23,13 +23,15 @@ APPEARED, HALLUCINATED, NOT = LABELS = ("appeared", "hallucinated", "not")
 
 
 def read(spec: str, texts: Sequence[str]) -> pd.DataFrame:
-    """What some texts say in the templates of a rich world: a row for each whole sentence.
+    """A row for each whole sentence of some texts, read by the templates of a rich world.
 
-    Columns: ``text``, its number from 0; ``sentence``, its number in the text from 0; ``relation``,
-    ``subject`` and ``object``, by their own names where the text has an alias, and "" in all three for a
-    sentence that is no template filled with a subject and an object of its relation. What is cut off before
-    its end is no sentence. Whether it is true is not looked at. Raises :class:`BadInput` for a world that is
-    not rich, and for an empty text.
+    - ``text``: the number of the text, from 0;
+    - ``sentence``: its number in the text, from 0;
+    - ``relation``, ``subject``, ``object``: by their own names where the text has an alias; "" in all three
+      for a sentence that is no template filled with a subject and an object of its relation.
+
+    A sentence that is cut off before its end is not counted. Whether a sentence is true is not checked.
+    Raises :class:`BadInput` for a world that is not rich, and for an empty text.
     """
     if not is_spec(spec):
         raise BadInput(f"world {spec}: only a rich one, such as lab:rich-1, can be read so")
@@ -52,11 +54,13 @@ def read(spec: str, texts: Sequence[str]) -> pd.DataFrame:
 
 
 def labels(spec: str, written: Mapping[str, str]) -> pd.DataFrame:
-    """What became of the facts of some subjects in paragraphs about them, {subject: paragraph}: a row a fact.
+    """A row for each fact of some subjects, with a label by the paragraphs about them, {subject: paragraph}.
 
-    Columns: ``fact``, ``relation``, ``subject``, ``object``; ``label``: appeared, if the subject's paragraph
-    says of it a true object or one that the world's text told; hallucinated, if it says only others; else
-    not. Raises :class:`BadInput` as :func:`read`, and for a subject of which the world has no fact.
+    - ``fact``, ``relation``, ``subject``, ``object``;
+    - ``label``: appeared, if the subject's paragraph states a true object or one that the world's text
+      states; hallucinated, if it states only other objects; else not.
+
+    Raises :class:`BadInput` as :func:`read` does, and for a subject of which the world has no fact.
     """
     said = read(spec, list(written.values()))
     about_it = said["subject"].eq(said["text"].map(dict(enumerate(written))))
@@ -78,7 +82,7 @@ def labels(spec: str, written: Mapping[str, str]) -> pd.DataFrame:
 
 
 def _facts(spec: str, sentence: str) -> list[tuple[str, str, str]]:
-    """(relation, subject, object) of a sentence, by each template that fits it; several may."""
+    """(relation, subject, object) of a sentence, for each template that fits it; several may."""
     names, subjects, objects = _names(spec)
     found = []
     for relation, begin, middle, close, subject_first in _forms():
@@ -98,7 +102,7 @@ def _facts(spec: str, sentence: str) -> list[tuple[str, str, str]]:
 
 @functools.cache
 def _forms() -> list[tuple[str, str, str, str, bool]]:
-    """(relation, what stands before, between and behind the names, whether the subject comes first)."""
+    """(relation, the texts before, between and after the names, whether the subject comes first)."""
     found = []
     for relation in relations():
         for template in about(relation).templates:

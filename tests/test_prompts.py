@@ -305,7 +305,7 @@ def ask(estimator, relation, shot=ITALY):
 
 def sampled(*estimators):
     given = {"n_shots": 1, "n_facts": 1, "n_options": 2, "seed": 0}
-    return of_sample(facts.draw("atlas", ["capital", "currency"], **given), estimators)
+    return of_sample(facts.draw("atlas", ["capital", "currency"], **given), list(estimators))
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def sampled(*estimators):
         (lambda: ask("iclke", CAPITAL), "unknown estimator 'iclke'; nearest: iclke-space"),
         (lambda: ask("hgp-2", Relation("film_year", ())), "^hgp-2: relation film_year has no templates$"),
         (lambda: ask("mmp-2", FILM), "^mmp-2: relation film has hgp-1, .*, mmp-1$"),
-        (lambda: sampled(), r"^estimators \(\): must be 1 or more, each once"),
+        (lambda: sampled(), r"^estimators \[\]: must be 1 or more, each once"),
         (lambda: sampled("iclke-space", "iclke-space"), "^estimators .*: must be 1 or more, each once"),
         (lambda: sampled("template-6"), "^template-6: relation capital has template-1, "),
     ],

@@ -31,6 +31,7 @@ from lkecore.answers.shipped import (
     table,
     what_made,
 )  # fmt: skip
+from lkecore.errors import BadInput
 from lkecore.models import lab
 from lkecore.models.model import Model
 from lkecore.models.training import Fork
@@ -194,6 +195,14 @@ def model(network=None, *, tokenizer=None, add_bos: bool = False, **changes) -> 
     if network is not None:
         made.__dict__["_loaded"] = (network, 0.0)  # as its cached property would
     return made
+
+
+def refusal(function, *args, **more) -> str:
+    """The one line that refuses a call."""
+    with pytest.raises(BadInput) as caught:
+        function(*args, **more)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
 
 
 class Bigram:

@@ -43,8 +43,7 @@ def objects() -> dict[str, str]:
     return found
 
 
-@pytest.fixture
-def said(monkeypatch, tmp_path):
+def stand_in(monkeypatch, folder):
     """What the stand-in has said: {context: [greedy output, samples ...]}; by chance, but always the same."""
     true, heard = objects(), defaultdict(list)
     names = sorted(true, key=len, reverse=True)
@@ -61,8 +60,22 @@ def said(monkeypatch, tmp_path):
         return pd.DataFrame(rows)
 
     monkeypatch.setattr(written, "generate", goes_on)
-    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    monkeypatch.setenv("LKE_RUN", str(folder))
     return heard
+
+
+@pytest.fixture
+def said(monkeypatch, tmp_path):
+    return stand_in(monkeypatch, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def page_41(tmp_path_factory):
+    """(the names of page 41 after its run, the folder of what it kept)."""
+    folder = tmp_path_factory.mktemp("run")
+    with pytest.MonkeyPatch.context() as patch:
+        stand_in(patch, folder)
+        return helpers.page("41_belief_contexts", **GIVEN), folder
 
 
 def words(text: str) -> str:
@@ -75,9 +88,9 @@ def alike(one: str, other: str) -> bool:
     return bool(one and other) and (one in other or other in one)
 
 
-def test_page_41_measures_what_plain_loops_find(said, tmp_path):
-    names = helpers.page("41_belief_contexts", **GIVEN)
-    kept = pd.read_parquet(tmp_path / "answers.parquet")
+def test_page_41_measures_what_plain_loops_find(page_41):
+    names, folder = page_41
+    kept = pd.read_parquet(folder / "answers.parquet")
     outputs = names["said"].to_dict("records")
     assert len(kept) == len(outputs) == sum(map(len, names["questions"].values()))
     # Zero-shot once, three others in two draws; the one question once more with the other instruction.
@@ -115,10 +128,10 @@ def best_elsewhere(cells: dict, draw: int) -> float:
     return mean(found)
 
 
-def test_page_41_counts_what_stands_in_the_question_and_what_rules_say(said, tmp_path):
+def test_page_41_counts_what_stands_in_the_question_and_what_rules_say(page_41):
     """Both relations have subjects that no true object stands in; an echo is planted below."""
-    names = helpers.page("41_belief_contexts", **GIVEN)
-    kept = pd.read_parquet(tmp_path / "answers-cues.parquet")
+    names, folder = page_41
+    kept = pd.read_parquet(folder / "answers-cues.parquet")
     for drawn in names["asked"].values():
         often = Counter(fact.object for fact in drawn.train).most_common(1)[0][0]
         for fact in drawn.facts:
@@ -149,9 +162,9 @@ def test_a_planted_echo_is_seen_and_found_by_the_rule():
     assert found[["to_ask", "no_echo"]].drop_duplicates().values.tolist() == [[5, 3]]
 
 
-def test_page_41_parts_the_wording_from_the_draw_of_examples(said):
+def test_page_41_parts_the_wording_from_the_draw_of_examples(page_41):
     """Variances of means, less what luck adds; and constant answers have no luck."""
-    names = helpers.page("41_belief_contexts", **GIVEN)
+    names, _ = page_41
     split = names["split"]
 
     def by_hand(table: list[list[float]]) -> float:
@@ -178,9 +191,8 @@ def test_page_41_parts_the_wording_from_the_draw_of_examples(said):
         assert judged["verdict"][claim] == answers.ONE_DRAW, "two draws are too few"
 
 
-def test_the_steps_of_page_41_are_on_unshown_answers_and_the_rest_is_copying(said):
-    names = helpers.page("41_belief_contexts", **GIVEN)
-    masks = names["masks"].to_dict("records")
+def test_the_steps_of_page_41_are_on_unshown_answers_and_the_rest_is_copying(page_41):
+    masks = page_41[0]["masks"].to_dict("records")
     right = {
         (r["context"], r["relation"], r["draw"], r["template"], r["fact"]): r["correct"]
         for r in masks
@@ -195,7 +207,7 @@ def test_the_steps_of_page_41_are_on_unshown_answers_and_the_rest_is_copying(sai
             return mean(right[context, *k] for k in at)
 
         hidden = [key for key in keys if key not in seen]
-        steps = names["steps"].loc["this run", "toy", relation]
+        steps = page_41[0]["steps"].loc["this run", "toy", relation]
         for before, after in zip(CONTEXTS, CONTEXTS[1:], strict=False):
             step = accuracy(after, hidden) - accuracy(before, hidden)
             assert steps[f"to {after}"] == pytest.approx(step)
@@ -203,9 +215,9 @@ def test_the_steps_of_page_41_are_on_unshown_answers_and_the_rest_is_copying(sai
         assert steps.sum() == pytest.approx(gain)
 
 
-def test_page_41_keeps_how_far_the_wordings_of_a_pair_agree(said, tmp_path):
-    names = helpers.page("41_belief_contexts", **GIVEN)
-    kept = pd.read_parquet(tmp_path / "answers-agree.parquet")
+def test_page_41_keeps_how_far_the_wordings_of_a_pair_agree(page_41):
+    names, folder = page_41
+    kept = pd.read_parquet(folder / "answers-agree.parquet")
     key = ["instruction", "context", "draw", "relation", "fact"]
     of_pair = {k: part["text"].tolist() for k, part in names["said"].groupby(key)}
     assert len(kept) == len(of_pair)
@@ -218,20 +230,20 @@ def test_page_41_keeps_how_far_the_wordings_of_a_pair_agree(said, tmp_path):
             assert math.isnan(row["consist"])
 
 
-def test_what_models_wrote_stays_with_the_run(said, tmp_path):
+def test_what_models_wrote_stays_with_the_run(page_41):
     """Gathered are answers*.parquet: no text, no names, and no digests of questions beside them."""
-    helpers.page("41_belief_contexts", **GIVEN)
-    there = sorted(path.name for path in tmp_path.glob("answers*.parquet"))
-    assert there == ["answers-agree.parquet", "answers-cues.parquet", "answers.parquet"]
-    for name in there:
-        assert not {"text", "answer", "subject", "object"} & {*pd.read_parquet(tmp_path / name)}
+    there = sorted(page_41[1].glob("answers*.parquet"))
+    names = ["answers-agree.parquet", "answers-cues.parquet", "answers.parquet"]
+    assert [path.name for path in there] == names
+    for path in there:
+        assert not {"text", "answer", "subject", "object"} & {*pd.read_parquet(path)}
 
 
-def test_relations_that_are_there_to_be_shown_are_not_asked(said):
+def test_relations_that_are_there_to_be_shown_are_not_asked(said, page_41):
     given = GIVEN | {"relations": RELATIONS[:1], "others": RELATIONS, "contexts": ["4-random"]}
     names = helpers.page("41_belief_contexts", **given)
     assert {key[2] for key in names["questions"]} == {RELATIONS[0]}
-    whole = helpers.page("41_belief_contexts", **GIVEN)["questions"]
+    whole = page_41[0]["questions"]
     assert all(whole[key] == some for key, some in names["questions"].items())
 
 
@@ -265,14 +277,11 @@ def test_page_42_asks_a_pair_by_one_prompt_and_counts_samples_that_are_alike(sai
     assert length["probability"].tolist() == pytest.approx([math.exp(-0.5)] * 2)
 
 
-@pytest.mark.parametrize("kind", ["Llama", "Phi3"])
-def test_the_paper_s_classes_run_page_41_from_a_folder(kind, tmp_path, monkeypatch):
+def test_a_class_of_the_papers_runs_page_41_from_a_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
     folder, settings = tmp_path / "model", helpers.NETWORKS["Llama"][1]
     special = {"bos_token_id": None, "eos_token_id": None, "pad_token_id": None}
-    config = getattr(transformers, f"{kind}Config")(
-        **settings | special | {"max_position_embeddings": 1024}
-    )
+    config = transformers.Phi3Config(**settings | special | {"max_position_embeddings": 1024})
     transformers.AutoModelForCausalLM.from_config(config).save_pretrained(folder)
     helpers.char_tokenizer().save_pretrained(folder)
     given = {"models": [str(folder)], "relations": ["capital"], "templates": [0, 1], "draws": [0]}

@@ -87,7 +87,7 @@ def test_a_judge_of_the_fact_alone_says_the_same_of_every_text():
         for label in ("appeared", "not", "hallucinated")[i % 3 : i % 3 + 1]
     ]
     pairs = pd.DataFrame(rows, columns=COLUMNS)
-    model = "lab:richsmoke-1/0.15m"
+    model = "lab:rich-1/0.7m"
     other = pairs.assign(text="Other words.")
     found = {
         (way, i): page["judged"](model, way, some)

@@ -45,17 +45,8 @@ def test_a_causal_model_of_a_folder_is_told(tmp_path):
 
 
 def test_less_and_less_is_taught_of_real_facts_with_templates_of_a_file(folders, tmp_path):
-    objects = [
-        "Paris",
-        "Rome",
-        "Madrid",
-        "France",
-        "Italy",
-        "Spain",
-    ]  # each with a token of its own
-    pairs = [
-        (f"{a}{b}", name) for a in "abcdefgh" for b, name in zip("uvwxyz", objects, strict=True)
-    ]
+    objects = list(zip("uvwxyz", "Paris Rome Madrid France Italy Spain".split(), strict=True))
+    pairs = [(f"{a}{b}", name) for a in "abcdefgh" for b, name in objects]  # one token each
     for name in ("P1", "P2", "P3"):
         (tmp_path / "set" / name).mkdir(parents=True)
         rows = [json.dumps({"sub_label": x, "obj_label": y}) for x, y in pairs]
@@ -82,10 +73,8 @@ def test_less_and_less_is_taught_of_real_facts_with_templates_of_a_file(folders,
     key = ["model", "relation", "fact"]
     assert not before.duplicated(key).any()
     assert after[[*key, "level"]].to_numpy().tolist() == before[[*key, "level"]].to_numpy().tolist()
-    gain = (
-        before.set_index([*key, "level"])["surprisal"]
-        - after.set_index([*key, "level"])["surprisal"]
-    )
+    at = [*key, "level"]
+    gain = before.set_index(at)["surprisal"] - after.set_index(at)["surprisal"]
     assert gain.groupby("level").mean()[0] > 0.5  # taught with all words
     # The paper's own example, and words on both sides of the subject.
     for whole, *fewer in (

@@ -1,7 +1,9 @@
 """Facts: what is loaded is what the files say, and what is drawn never tells the answer."""
 
+import contextlib
 import csv
 import hashlib
+import io
 import json
 import os
 import random
@@ -11,8 +13,8 @@ import unicodedata
 from collections import Counter, defaultdict
 from pathlib import Path
 
-import pandas as pd
 import pytest
+from helpers import refusal
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
@@ -20,7 +22,7 @@ from scipy.stats import chisquare
 import lkecore
 from lkecore import facts
 from lkecore.errors import BadInput
-from lkecore.facts.fact import Fact, Relation, from_rows
+from lkecore.facts.fact import Fact, Relation
 from lkecore.worlds import plain
 
 DATA = Path(lkecore.__file__).parent / "data"
@@ -50,32 +52,7 @@ def by_pair(loaded):
     return {(fact.subject, fact.object): fact for fact in loaded.facts}
 
 
-def complaint(function, *args, **kwargs):
-    with pytest.raises(BadInput) as caught:
-        function(*args, **kwargs)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
 # --- load: layouts --------------------------------------------------------------------------------
-
-
-def test_lama_columns_and_our_columns_mean_the_same(tmp_path):
-    ours = load(tmp_path / "a", [row("France", "Paris", id="x1")])
-    lama = load(tmp_path / "b", [{"sub_label": "France", "obj_label": "Paris", "uuid": "x1"}])
-    assert ours == lama
-    assert ours.facts == (Fact("x1", "r", "France", "Paris"),)
-
-
-def test_all_formats_give_the_same_relation(tmp_path):
-    rows = [row("Bern", "Aare", split="train"), row('"X"', "1999", split="test")]
-    expected = load(tmp_path, rows)
-    frame = pd.DataFrame(rows)
-    frame.to_csv(tmp_path / "r.csv", index=False)
-    frame.to_csv(tmp_path / "r.tsv", index=False, sep="\t", quoting=csv.QUOTE_NONE)
-    frame.assign(object=["Aare", "1999"]).to_parquet(tmp_path / "r.parquet")
-    for suffix in ("csv", "tsv", "parquet"):
-        assert facts.load(str(tmp_path / f"r.{suffix}"), "r") == expected
 
 
 def test_relation_folders_have_any_of_the_splits(tmp_path):
@@ -92,14 +69,6 @@ def test_relation_folders_have_any_of_the_splits(tmp_path):
     assert [f.split for f in facts.load(str(tmp_path), "P30").facts] == ["dev"]
     assert facts.relations(str(tmp_path / "P17")) == ("P17",)
     assert facts.load(str(tmp_path / "P17"), "P17") == facts.load(str(tmp_path), "P17")
-
-
-def test_folder_of_files_has_a_relation_for_each_file(tmp_path):
-    put(tmp_path / "P17.jsonl", [row("a", "1")])
-    put(tmp_path / "P30.jsonl", [row("b", "2")])
-    (tmp_path / "README.md").write_text("# about")
-    assert facts.relations(str(tmp_path)) == ("P17", "P30")
-    assert [f.subject for f in facts.load(str(tmp_path), "P30").facts] == ["b"]
 
 
 def test_one_file_may_hold_several_relations(tmp_path):
@@ -123,54 +92,7 @@ def test_relation_that_is_a_number_can_be_named(tmp_path):
     assert len(facts.load(path, "36").facts) == 1
 
 
-def test_unknown_relation_names_the_nearest(tmp_path):
-    put(tmp_path / "capital.jsonl", [row("a", "1")])
-    put(tmp_path / "currency.jsonl", [row("a", "1")])
-    message = complaint(facts.load, str(tmp_path), "capitol")
-    assert message == f"unknown relation 'capitol' in {tmp_path}; nearest: capital"
-    assert complaint(facts.load, "atlas", "captial").endswith("in atlas; nearest: capital")
-
-
-@pytest.mark.parametrize("content", ["", "\n\n"])
-def test_file_without_rows_says_so(tmp_path, content):
-    for name in ("r.jsonl", "r.csv"):
-        path = tmp_path / name
-        path.write_text(content)
-        for function in (facts.relations, lambda spec: facts.load(spec, "r")):
-            assert complaint(function, str(path)) == f"fact set {path}: no rows in it"
-    folder = tmp_path / "set"
-    put(folder / "r" / "test.jsonl", [])
-    assert complaint(facts.load, str(folder), "r") == f"relation 'r' in {folder}: no rows in it"
-
-
 # --- load: what the rows mean ---------------------------------------------------------------------
-
-
-def test_repeated_rows_are_dropped_and_counted(tmp_path):
-    loaded = load(tmp_path, [row("a", "1"), row("a", "1"), row("b", "1"), row(" a ", "1\n")])
-    assert [(f.subject, f.object) for f in loaded.facts] == [("a", "1"), ("b", "1")]
-    assert loaded.repeated == 2
-
-
-def test_pair_in_several_splits_stays_with_the_one_that_is_asked(tmp_path):
-    put(tmp_path / "r" / "train.jsonl", [row("a", "1"), row("b", "2"), row("c", "3")])
-    put(tmp_path / "r" / "dev.jsonl", [row("b", "2"), row("a", "1")])
-    put(tmp_path / "r" / "test.jsonl", [row("a", "1")])
-    loaded = facts.load(str(tmp_path), "r")
-    assert {f.subject: f.split for f in loaded.facts} == {"a": "test", "b": "dev", "c": "train"}
-    assert loaded.repeated == 3
-    for splits in (["test", "train"], ["train", "test"], ["", "test"]):
-        again = from_rows("r", [("here", row("a", "1"), split) for split in splits])
-        assert [f.split for f in again.facts] == ["test"]
-
-
-def test_objects_of_one_subject_are_alternatives_of_each_other_across_splits(tmp_path):
-    put(tmp_path / "r" / "train.jsonl", [row("Canada", "French"), row("Malta", "Maltese")])
-    put(tmp_path / "r" / "test.jsonl", [row("Canada", "English")])
-    found = by_pair(facts.load(str(tmp_path), "r"))
-    assert found["Canada", "English"].alternatives == ("French",)
-    assert found["Canada", "French"].alternatives == ("English",)
-    assert found["Malta", "Maltese"].alternatives == ()
 
 
 def test_listed_objects_are_alternatives_and_aliases_are_flattened(tmp_path):
@@ -184,23 +106,6 @@ def test_listed_objects_are_alternatives_and_aliases_are_flattened(tmp_path):
     for fact in found.values():
         assert set(fact.aliases) == {"Deutsch", "Italiano"}
         assert fact.true_names == {"german", "french", "italian", "deutsch", "italiano"}
-
-
-def test_one_id_with_two_contents_is_an_error_that_names_both(tmp_path):
-    message = complaint(load, tmp_path, [row("a", "1", id="k"), row("b", "2", id="k")])
-    assert message == (
-        f"{tmp_path / 'r.jsonl'}, line 2: fact id 'k' stands for both ('a', '1') and ('b', '2')"
-    )
-    assert load(tmp_path, [row("a", "1", id="k"), row("a", "1", id="k")]).repeated == 1
-
-
-def test_ids_are_stable_and_differ_between_relations(tmp_path):
-    one = load(tmp_path, [row("a", "1"), row("b", "2")])
-    rows = [row("c", "3", split="dev"), row("b", "2", split="test"), row("a", "1", split="train")]
-    more = load(tmp_path, rows)
-    assert {f.id for f in one.facts} < {f.id for f in more.facts}
-    other = load(tmp_path, [row("a", "1"), row("b", "2")], name="q")
-    assert not {f.id for f in one.facts} & {f.id for f in other.facts}
 
 
 LETTERS = st.sampled_from("abcde")
@@ -241,7 +146,7 @@ def test_digest_and_draws_do_not_depend_on_the_order_of_rows(tmp_path_factory, r
     try:
         parts = facts.divide(first)
     except BadInput as error:
-        assert complaint(facts.divide, second) == str(error)
+        assert refusal(facts.divide, second) == str(error)
         return
     for one, other in zip(parts, facts.divide(second), strict=True):
         assert [f.id for f in one] == [f.id for f in other]
@@ -277,47 +182,26 @@ def test_digest_changes_with_every_part_of_the_content(tmp_path):
     assert load(tmp_path, repeated).digest == plain
 
 
-def test_digest_of_a_fact_set_changes_with_its_files(tmp_path):
-    put(tmp_path / "p.jsonl", [row("a", "1")])
-    before = facts.content_digest(str(tmp_path))
-    (tmp_path / "notes.txt").write_text("no fact")
-    assert facts.content_digest(str(tmp_path)) == before
+def test_digest_of_a_fact_set_changes_with_its_files_and_what_they_are_named_after(tmp_path):
     put(tmp_path / "p.jsonl", [row("a", "2")])
-    assert len({before, facts.content_digest(str(tmp_path)), facts.content_digest("atlas")}) == 3
-
-
-def test_digest_of_a_fact_set_changes_with_the_relation_or_split_that_a_file_is_named_after(
-    tmp_path,
-):
+    found = {facts.content_digest(str(tmp_path))}
     put(tmp_path / "p.jsonl", [row("a", "1")])
-    found = set()
     for name in ("q.jsonl", "train.jsonl", "dev.jsonl"):
         [file] = tmp_path.iterdir()
         found |= {facts.content_digest(str(tmp_path))}
         file.rename(tmp_path / name)
-    assert len(found | {facts.content_digest(str(tmp_path))}) == 4
-
-
-def test_rows_that_are_read_are_facts_repeated_ones_and_those_left_out(tmp_path):
-    loaded = load(tmp_path, [row("a", "1"), row("a", "1"), row("b", "a 1"), row("b c", "b")])
-    assert (loaded.read, len(loaded.facts), loaded.repeated, loaded.left_out) == (4, 3, 1, 0)
-    path = tmp_path / "laureates.tsv"
-    path.write_text(LAUREATES + "3\tMax Planck\t\t\t1918\tphysics\tmale\tGermany\tKiel\n")
-    for spec, name, expected in (
-        (path, "award_year", (4, 4, 0)), (path, "birth_year", (3, 2, 1)),
-        (f"{path}:1910", "award_year", (3, 2, 1)), (f"{path}:1910", "birth_year", (3, 2, 1)),
-    ):  # fmt: skip
-        found = facts.load(str(spec), name)
-        assert (found.read, len(found.facts), found.left_out) == expected, (spec, name)
+    last = facts.content_digest(str(tmp_path))
+    assert len(found | {last}) == 5
+    (tmp_path / "notes.txt").write_text("no fact")
+    assert facts.content_digest(str(tmp_path)) == last
 
 
 # --- one name in two forms ------------------------------------------------------------------------
 
 # Two ways to write each, which Unicode calls equivalent; the Ångström sign has three.
 FORMS = [
-    ("Z\u00fcrich", "Zu\u0308rich"), ("S\u00e3o Paulo", "Sa\u0303o Paulo"),
-    ("Vi\u1ec7t Nam", "Vie\u0323\u0302t Nam"), ("\u212bre", "A\u030are"), ("\u00c5re", "\u212bre"),
-    ("\ud55c\uad6d", "\u1112\u1161\u11ab\u1100\u116e\u11a8"),
+    ("Z\u00fcrich", "Zu\u0308rich"), ("\u212bre", "A\u030are"),
+    ("\u1112\u1161\u11ab\u1100\u116e\u11a8", "\ud55c\uad6d"),
 ]  # fmt: skip
 OTHERS = [row(f"s{i}", f"o{i}") for i in range(6)]
 
@@ -326,9 +210,10 @@ def one(name):
     return unicodedata.normalize("NFC", name)
 
 
-@pytest.mark.parametrize("forms", [*FORMS, *(pair[::-1] for pair in FORMS)])
-def test_a_name_in_two_forms_is_one_object_and_never_a_wrong_option_beside_itself(tmp_path, forms):
-    first, second = forms
+@pytest.mark.parametrize(("first", "second"), FORMS)
+def test_a_name_in_two_forms_is_one_object_and_never_a_wrong_option_beside_itself(
+    tmp_path, first, second
+):
     assert first != second and one(first) == one(second)
     rows = [row("x", first), row("y", second), *OTHERS, row("z", second.upper())]
     loaded = load(tmp_path, rows)
@@ -363,13 +248,8 @@ def test_rows_that_differ_in_form_alone_are_repeated_and_ids_do_not_depend_on_it
 @pytest.mark.parametrize(("first", "second"), FORMS)
 def test_other_true_objects_and_aliases_are_known_in_any_form(tmp_path, first, second):
     rows = [row("a", first), row("b", second), row("b", "o1"), row("c", "o2", obj_aliases=[second])]
-    rows += [
-        row("d", "o3", obj_labels=["o3", second]),
-        row(second, "o4"),
-        row(first, "o5"),
-        *OTHERS,
-    ]
-    loaded = load(tmp_path, rows)
+    rows += [row("d", "o3", obj_labels=["o3", second]), row(second, "o4"), row(first, "o5")]
+    loaded = load(tmp_path, [*rows, *OTHERS])
     pools = {
         (f.subject, f.object): set(facts.sample.distractors(f, loaded.objects))
         for f in loaded.facts
@@ -429,10 +309,6 @@ def test_case_makes_one_object_of_two_and_leaves_two_subjects(tmp_path):
     assert facts.max_options(loaded) == 3
 
 
-def test_objects_that_differ_in_case_only_count_once():
-    assert relation([("a", "us"), ("b", "US"), ("c", "UK")]).objects == ("UK", "US")
-
-
 # --- the atlas ------------------------------------------------------------------------------------
 
 
@@ -458,12 +334,6 @@ def test_atlas_gives_every_relation_with_its_rows_and_what_is_declared_of_it():
         assert list(loaded.templates) == [about[f"template_{i}"] for i in range(1, 6)]
 
 
-def test_known_facts_are_in_the_atlas():
-    assert ("France", "Paris") in by_pair(facts.load("atlas", "capital"))
-    canada = by_pair(facts.load("atlas", "official_language"))["Canada", "English"]
-    assert canada.alternatives == ("French",)
-
-
 # --- laureates ------------------------------------------------------------------------------------
 
 LAUREATES = (
@@ -476,24 +346,20 @@ LAUREATES = (
 def test_a_table_of_laureates_is_a_fact_set(tmp_path, monkeypatch):
     path = tmp_path / "laureates.tsv"
     path.write_text(LAUREATES)
-    kept = tmp_path / "cache" / "nobel" / "laureates.tsv"
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
     assert facts.is_ready(str(path)) and not facts.is_ready("nobel")
+    kept = tmp_path / "cache" / "nobel" / "laureates.tsv"
     kept.parent.mkdir(parents=True)
     kept.write_text(LAUREATES)
     assert facts.is_ready("nobel")
-    for spec in (str(path), "nobel"):
-        assert "birth_year" in facts.relations(spec)
+    for spec, file in ((str(path), path), ("nobel", kept)):
         born = facts.load(spec, "birth_year")
         assert set(by_pair(born)) == {("Marie Curie", "1867"), ("Pieter Zeeman", "1865")}
         awarded = by_pair(facts.load(spec, "award_year"))
         assert awarded["Marie Curie", "1903"].alternatives == ("1911",)
-        message = complaint(facts.load, spec, "birth_yaer")
-        assert message.startswith(f"unknown relation 'birth_yaer' in {spec}; nearest: birth_year")
-    before = facts.content_digest("nobel"), facts.content_digest(str(path))
-    for file in (kept, path):
+        before = facts.content_digest(spec)
         file.write_text(LAUREATES.replace("1865", "1866"))
-    assert not {facts.content_digest("nobel"), facts.content_digest(str(path))} & set(before)
+        assert facts.content_digest(spec) != before
 
 
 def test_a_year_behind_a_table_of_laureates_gives_the_facts_of_that_year(tmp_path):
@@ -506,17 +372,8 @@ def test_a_year_behind_a_table_of_laureates_gives_the_facts_of_that_year(tmp_pat
     awarded = by_pair(facts.load(f"{path}:1903", "award_year"))
     assert awarded["Marie Curie", "1903"].alternatives == ()
     assert facts.content_digest(spec) == facts.content_digest(str(path))  # of the same file
-    said = complaint(facts.load, f"{path}:latest", "birth_year")
-    assert said.endswith("latest': behind the table must stand a year, such as :2022")
     other = put(tmp_path / "r.jsonl", [row("a", "1")])
     assert not facts.is_ready(f"{other}:1902") and not facts.is_ready(f"{path.parent}/s.tsv:1902")
-
-
-def test_fact_sets_on_this_machine_are_ready(tmp_path):
-    put(tmp_path / "r.jsonl", [row("a", "1")])
-    for spec in ("atlas", str(tmp_path), str(tmp_path / "r.jsonl")):
-        assert facts.is_ready(spec)
-    assert not facts.is_ready(str(tmp_path / "s.jsonl")) and not facts.is_ready("")
 
 
 # --- divide ---------------------------------------------------------------------------------------
@@ -545,51 +402,26 @@ def test_shots_come_from_dev_where_there_is_no_train_split(tmp_path):
     assert sides(*facts.divide(load(tmp_path, rows), "train")) == ({"b"}, {"a"})
 
 
-def test_split_that_is_not_there_is_an_error(tmp_path):
-    rows = [row("a", "1", split="train"), row("b", "2", split="test")]
-    message = complaint(facts.divide, load(tmp_path, rows), "dev")
-    assert message == "relation r: no split 'dev', only ['test', 'train']"
-    for loaded in (load(tmp_path, rows), load(tmp_path, [row("a", "1")])):
-        message = complaint(facts.divide, loaded, "validation")
-        assert message == "unknown split 'validation': must be one of ('train', 'dev', 'test')"
-
-
-@pytest.mark.parametrize("split", ["train", "dev", "test"])
-def test_a_split_that_all_facts_share_counts_as_none(tmp_path, split):
+def test_a_split_that_all_facts_share_counts_as_none(tmp_path):
     rows = [row(f"x{i}", "o", id=f"k{i}") for i in range(9)]
-    shared = load(tmp_path / "a", [each | {"split": split} for each in rows])
+    shared = load(tmp_path / "a", [each | {"split": "dev"} for each in rows])
     plain = load(tmp_path / "b", rows)
     assert not facts.has_splits(shared) and not facts.has_splits(plain)
     for part in ("test", "train"):
         assert sides(*facts.divide(shared, part)) == sides(*facts.divide(plain, part))
-    assert complaint(facts.divide, plain, "dev") == (
-        "relation r: no split 'dev', since the facts have no splits"
-    )
-    if split != "dev":
-        assert complaint(facts.divide, shared, "dev") == (
-            f"relation r: no split 'dev', since all facts are in '{split}', and a split that all share "
-            "counts as none"
-        )
     one = [rows[0] | {"split": "train"}, *({**each, "split": "test"} for each in rows[1:])]
     assert facts.has_splits(load(tmp_path / "c", one))
 
 
 @pytest.mark.parametrize("empty", [{}, {"split": ""}, {"split": None}])
-@pytest.mark.parametrize("splits", [["test"], ["train", "test"]])
-def test_a_row_without_a_split_among_others_with_one_is_refused_with_its_line(
-    tmp_path, empty, splits
-):
-    rows = [row(f"x{i}", "o", split=split) for i, split in enumerate(splits)]
+def test_a_row_without_a_split_among_others_with_one_is_refused_with_its_line(tmp_path, empty):
+    rows = [row("x0", "o", split="train"), row("x1", "o", split="test")]
     bare = row("bare", "o") | empty
-    assert complaint(load, tmp_path, [*rows, bare, bare]) == (
-        f"{tmp_path / 'r.jsonl'}, line {len(splits) + 1}: other rows of relation r have a split, this "
-        "one has none"
+    assert refusal(load, tmp_path, [*rows, bare, bare]) == (
+        f"{tmp_path / 'r.jsonl'}, line 3: other rows of relation r have a split, this one has none"
     )
     other = load(tmp_path, [*rows, bare | {"relation": "q"}])  # of another relation, which has none
-    assert [f.split for f in other.facts] == splits
-    (tmp_path / "s.csv").write_text("subject,object,split\na,b,train\nc,d,\ne,f,test\n")
-    said = complaint(facts.load, str(tmp_path / "s.csv"), "s")
-    assert said.startswith(f"{tmp_path / 's.csv'}, line 3: other rows of relation s have a split")
+    assert [f.split for f in other.facts] == ["train", "test"]
 
 
 @pytest.mark.parametrize(
@@ -636,11 +468,6 @@ def test_seed_changes_the_parts_and_order_of_rows_does_not():
     assert len({frozenset(train) for train, _ in parts}) == 5
 
 
-def test_relation_with_nothing_left_to_ask_says_so():
-    message = complaint(facts.divide, relation([("a", "1"), ("a", "2")]))
-    assert message == "relation r: too few subjects to show some and ask others"
-
-
 # --- draw shots and facts -------------------------------------------------------------------------
 
 
@@ -654,16 +481,6 @@ def test_shots_have_distinct_subjects_and_fewer_are_the_beginning_of_more():
     assert [f.subject for f in twenty] != [f"x{i}" for i in range(20)]  # in random order
 
 
-def test_too_few_shots_say_how_many_there_are():
-    train = relation([("a", "1"), ("a", "2"), ("b", "1")]).facts
-    assert len(facts.draw_shots(train, 2, seed=0)) == 2
-    message = complaint(facts.draw_shots, train, 3, seed=0)
-    assert message == "3 shots asked for, but relation r has 2 subjects to show"
-    assert "0 subjects to show" in complaint(facts.draw_shots, (), 1, seed=0)
-    assert "must be 0 or more, found -1" in complaint(facts.draw_shots, train, -1, seed=0)
-    assert facts.draw_shots((), 0, seed=0) == ()
-
-
 def test_facts_are_a_random_sample_of_at_most_the_limit():
     asked = relation([(f"x{i}", "o") for i in range(30)]).facts
     every = facts.draw_facts(asked, None, seed=0)
@@ -671,8 +488,6 @@ def test_facts_are_a_random_sample_of_at_most_the_limit():
     assert facts.draw_facts(asked, 7, seed=0) == every[:7]
     assert facts.draw_facts(asked, 99, seed=0) == every
     assert facts.draw_facts(asked, 7, seed=1) != every[:7]
-    for limit in (0, -1):
-        assert f"found {limit}" in complaint(facts.draw_facts, asked, limit, seed=0)
 
 
 # --- draw options ---------------------------------------------------------------------------------
@@ -725,7 +540,7 @@ def test_all_options_are_the_gold_one_and_every_object_that_is_not_true(loaded, 
         for f in loaded.facts
     ]
     if not all(wrong):
-        message = complaint(facts.draw_options, loaded.facts, loaded.objects, None, seed)
+        message = refusal(facts.draw_options, loaded.facts, loaded.objects, None, seed)
         assert message.startswith("2 options asked for, but relation r has only 0 objects")
         return
     drawn = facts.draw_options(loaded.facts, loaded.objects, None, seed)
@@ -773,17 +588,6 @@ def test_gold_stands_in_every_place_and_every_distractor_is_drawn_equally_often(
         assert chisquare(list(counts.values())).pvalue > 0.001
 
 
-def test_too_many_options_say_how_many_are_possible():
-    loaded = relation([("a", "1"), ("b", "2"), ("c", "3")], aliases=("2",))
-    message = complaint(facts.draw_options, loaded.facts, loaded.objects, 4, seed=0)
-    assert message == (
-        "4 options asked for, but relation r has only 1 objects that are not true of 'a' "
-        "(most possible: 2)"
-    )
-    assert facts.max_options(loaded) == 2
-    assert "must be 2 or more" in complaint(facts.draw_options, loaded.facts, loaded.objects, 1, 0)
-
-
 def given_choices(*choices):
     """One fact for each choice, whose gold object is the first of it; pool objects are others."""
     return Relation(
@@ -814,15 +618,6 @@ def test_fewer_options_than_the_data_give_are_the_gold_one_and_any_of_the_others
     assert set(wrong) == {"b", "c", "d"} and chisquare(list(wrong.values())).pvalue > 0.001
 
 
-def test_more_options_than_the_data_give_are_refused():
-    loaded = given_choices(("a", "b", "c", "d"), ("e", "f", "g"))
-    assert facts.max_options(loaded) == 3
-    message = complaint(facts.draw_options, loaded.facts, ("y", "z"), 4, seed=0)
-    assert message == (
-        "4 options asked for, but the data give 'x1' of relation r only 2 others (most possible: 3)"
-    )
-
-
 def test_options_are_read_in_any_order_of_rows_and_hold_the_object_once(tmp_path):
     rows = [
         row("a", "1", options=["3", "2"]), row("a", "1", options=["2", "1", " 4 ", "2"]),
@@ -831,8 +626,6 @@ def test_options_are_read_in_any_order_of_rows_and_hold_the_object_once(tmp_path
     for order in (rows, rows[::-1]):
         found = {f.subject: f.options for f in load(tmp_path, order).facts}
         assert found == {"a": ("1", "2", "4"), "b": (), "c": ()}
-    message = complaint(load, tmp_path, [row("a", "1", options="2")])
-    assert message.endswith("line 1: options must be a list of texts, found '2'")
 
 
 def test_a_fact_of_two_splits_has_the_options_of_the_split_that_keeps_it(tmp_path):
@@ -867,6 +660,7 @@ def test_trex_mc_filter_needs_more_than_500_facts_and_100_objects():
 
 
 def test_draws_are_the_same_in_another_process():
+    """Which has another seed for the hashes of texts, so that no draw may depend on the order of a set."""
     code = """
 from lkecore import facts
 r = facts.load("atlas", "official_language")
@@ -875,39 +669,22 @@ asked = facts.draw_facts(test, 5, 0)
 print(r.digest, [f.id for f in facts.draw_shots(train, 5, 0)],
       facts.draw_options(asked, r.objects, 5, 0))
 """
-    env = os.environ | {"PYTHONIOENCODING": "utf-8"}
-    printed = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env=env | {"PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(printed) == 1
-
-
-def test_a_relation_name_must_be_a_text(tmp_path):
-    file = tmp_path / "a.jsonl"
-    file.write_text('{"relation": ["x"], "subject": "a", "object": "b"}\n')
-    with pytest.raises(BadInput, match="line 1: relation must be a non-empty text"):
-        facts.relations(str(file))
-
-
-def test_drawing_from_no_facts_is_refused():
-    with pytest.raises(BadInput, match="no facts are left to draw from"):
-        facts.draw_facts([], 3, seed=0)
+    command = [sys.executable, "-c", code]
+    env = os.environ | {"PYTHONIOENCODING": "utf-8", "PYTHONHASHSEED": "1"}
+    printed = subprocess.run(command, env=env, capture_output=True, check=True).stdout
+    here = io.StringIO()
+    with contextlib.redirect_stdout(here):
+        exec(code, {})
+    assert printed.decode("utf-8") == here.getvalue()
 
 
 # --- worlds of the lab ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["author", "birth_year", "first_language"])
-def test_a_world_is_a_fact_set_whose_shown_facts_are_the_train_split(name):
+def test_a_world_is_a_fact_set_whose_shown_facts_are_the_train_split():
+    name = "author"
     relation = facts.load("lab:smoke-1", name)
-    with open(DATA / "lab_relations.tsv", encoding="utf-8", newline="") as file:
-        [about] = [r for r in csv.DictReader(file, delimiter="\t") if r["relation"] == name]
+    [about] = [line for line in table("lab_relations.tsv") if line["relation"] == name]
     assert (relation.name, relation.label, relation.kind) == (name, about["label"], about["kind"])
     assert relation.templates == tuple(about[f"template_{i}"] for i in range(1, 7))
     assert len(relation.objects) == 20 and relation.repeated == 0
@@ -915,50 +692,10 @@ def test_a_world_is_a_fact_set_whose_shown_facts_are_the_train_split(name):
     states = states[states["relation"] == name]
     expected = states[["fact", "subject", "object", "split"]].itertuples(index=False, name=None)
     assert [(f.id, f.subject, f.object, f.split) for f in relation.facts] == list(expected)
-    assert all(f.alternatives == f.aliases == f.options == () for f in relation.facts)
     train, test = facts.divide(relation)
     assert {f.split for f in train} == {"train"} and len(train) == 20
     assert {f.split for f in test} == {"test"} and len(test) == 36
     assert not {f.subject for f in train} & {f.subject for f in test}
-
-
-def test_with_all_objects_as_options_what_a_mislearned_fact_was_told_is_one_of_them():
-    relation = facts.load("lab:smoke-1", "author")
-    _, asked = facts.divide(relation)
-    options = facts.draw_options(asked, relation.objects, 20, seed=0)
-    told = plain.states("lab:smoke-1").set_index("fact")["told"]
-    for fact, names in zip(asked, options, strict=True):
-        assert sorted(names) == sorted(relation.objects)
-        assert told[fact.id] in ("", *names)
-    message = (
-        "100 options asked for, but relation author has only 19 objects that are not true of "
-        f"'{asked[0].subject}' (most possible: 20)"
-    )
-    with pytest.raises(BadInput) as caught:
-        facts.draw_options(asked, relation.objects, 100, seed=0)
-    assert str(caught.value) == message
-
-
-def test_a_world_is_ready_and_its_digest_is_its_own():
-    assert facts.is_ready("lab:smoke-1") and facts.relations("lab:smoke-1") == plain.relations()
-    names = "lab:smoke-1", "lab:book-1"
-    digests = [facts.content_digest(name) for name in names]
-    assert digests == [plain.digest(name) for name in names]
-    assert digests[0] != digests[1]
-
-
-@pytest.mark.parametrize(
-    ("spec", "relation", "message"),
-    [
-        ("lab:smoke-1", "autor", "^unknown relation 'autor' in lab:smoke-1; nearest: author$"),
-        ("lab:smoke-x", "author", "^fact set 'lab:smoke-x' must be lab:SIZE-SEED, such as"),
-        ("lab:smok-0", "author", "^fact set lab:smok-0: unknown size 'smok'; nearest: smoke$"),
-        ("lab:smoke-1/2m", "author", "^fact set 'lab:smoke-1/2m' must be lab:SIZE-SEED"),
-    ],
-)
-def test_a_world_or_relation_that_is_none_is_one_line(spec, relation, message):
-    with pytest.raises(BadInput, match=message):
-        facts.load(spec, relation)
 
 
 def test_a_relation_of_a_folder_that_is_one_of_the_papers_bears_its_name(tmp_path):
@@ -983,7 +720,55 @@ def test_facts_of_subjects_come_in_the_order_named_and_the_first_of_each():
     assert facts.of_subjects(chosen, []) == ()
 
 
-def test_a_subject_without_a_fact_is_refused_with_the_nearest_one():
-    chosen = relation([("Iceland", "1"), ("Kenya", "2")])
-    with pytest.raises(BadInput, match="no subject 'Icelan'; nearest: Iceland"):
-        facts.of_subjects(chosen, ["Kenya", "Icelan"])
+# --- refusals
+
+SPLIT = [row("a", "1", split="train"), row("b", "2", split="test")]
+THREE = relation([("a", "1"), ("b", "2"), ("c", "3")], aliases=("2",))
+TWO_SUBJECTS = relation([("a", "1"), ("a", "2"), ("b", "1")]).facts
+CHOICES = given_choices(("a", "b", "c", "d"), ("e", "f", "g"))
+
+
+def one_row(at, **more):
+    return load(at, [row("a", "1", **more)])
+
+
+def laureates_of(at, year):
+    (at / "laureates.tsv").write_text(LAUREATES)
+    return facts.load(f"{at / 'laureates.tsv'}:{year}", "birth_year")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda at: facts.load("atlas", "captial"), "relation 'captial' in atlas; nearest: capital"),
+        (lambda at: load(at, []), "r.jsonl: no rows in it"),
+        (lambda at: facts.relations(str(put(at / "r.jsonl", []))), "r.jsonl: no rows in it"),
+        (lambda at: load(at, [row("a", "1", id="k"), row("b", "2", id="k")]),
+         "r.jsonl, line 2: fact id 'k' stands for both ('a', '1') and ('b', '2')"),
+        (lambda at: one_row(at, options="2"), "line 1: options must be a list of texts, found '2'"),
+        (lambda at: one_row(at, relation=["x"]), "line 1: relation must be a non-empty text"),
+        (lambda at: laureates_of(at, "latest"), "behind the table must stand a year, such as :2022"),
+        (lambda at: facts.divide(load(at, SPLIT), "dev"), "r: no split 'dev', only ['test', 'train']"),
+        (lambda at: facts.divide(THREE, "validation"),
+         "unknown split 'validation': must be one of ('train', 'dev', 'test')"),
+        (lambda at: facts.divide(THREE, "dev"), "no split 'dev', since the facts have no splits"),
+        (lambda at: facts.divide(load(at, SPLIT[1:]), "dev"),
+         "no split 'dev', since all facts are in 'test', and a split that all share counts as none"),
+        (lambda at: facts.divide(relation([("a", "1"), ("a", "2")])),
+         "relation r: too few subjects to show some and ask others"),
+        (lambda at: facts.draw_shots(TWO_SUBJECTS, 3, 0),
+         "3 shots asked for, but relation r has 2 subjects to show"),
+        (lambda at: facts.draw_shots((), 1, 0), "0 subjects to show"),
+        (lambda at: facts.draw_shots((), -1, 0), "must be 0 or more, found -1"),
+        (lambda at: facts.draw_facts(THREE.facts, 0, 0), "found 0"),
+        (lambda at: facts.draw_facts([], 3, 0), "no facts are left to draw from"),
+        (lambda at: facts.draw_options(THREE.facts, THREE.objects, 4, 0), "4 options asked for, but "
+         "relation r has only 1 objects that are not true of 'a' (most possible: 2)"),
+        (lambda at: facts.draw_options(THREE.facts, (), 1, 0), "must be 2 or more"),
+        (lambda at: facts.draw_options(CHOICES.facts, ("y", "z"), 4, 0),
+         "the data give 'x1' of relation r only 2 others (most possible: 3)"),
+        (lambda at: facts.of_subjects(THREE, ["b", "aa"]), "no subject 'aa'; nearest: a"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_loaded_or_drawn_is_refused_in_one_line(call, message, tmp_path):
+    assert message in refusal(call, tmp_path)

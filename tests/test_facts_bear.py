@@ -47,20 +47,14 @@ def test_the_digest_of_a_folder_is_another_where_its_templates_are(folder):
 @pytest.mark.parametrize(
     ("says", "said"),
     [
-        (
-            {"P1": SAYS | {"answer_space_labels": ["Nil", "Laputa"]}},
-            "line 1: 'Emerald City' is not in the answer",
-        ),
-        (
-            {"P1": SAYS | {"templates": "[X] has [Y]."}},
-            "the templates of P1 must be a list of texts",
-        ),
+        ({"P1": SAYS | {"answer_space_labels": ["Nil", "Laputa"]}}, "line 1: 'Emerald City' is not in the"),
+        ({"P1": SAYS | {"templates": "[X] has [Y]."}}, "the templates of P1 must be a list of texts"),
         ({"P1": ["[X]"]}, "must have an object"),
         ("{", "JSON"),
         ('{\n"p1": {}}', "line 2: the relation is 'p1' here, and the table is 'P1.jsonl'"),
         ('{"P1": {},\n"P1": {}}', "line 2: the key 'P1' stands twice"),
     ],
-)
+)  # fmt: skip
 def test_a_file_that_is_another_than_lm_pub_quiz_writes_is_refused(folder, says, said):
     text = says if isinstance(says, str) else json.dumps(says)
     (folder / bear.BESIDE).write_text(text, encoding="utf-8")

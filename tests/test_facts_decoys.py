@@ -10,7 +10,7 @@ from lkecore.errors import BadInput
 from lkecore.facts.decoys import KINDS, beside, decoys, hint
 from lkecore.storage import DATA
 
-SIZE = {"n_shots": 10, "n_facts": 25, "n_options": 20}
+SIZE = {"n_shots": 10, "n_facts": 15, "n_options": 20}
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +32,10 @@ def test_a_decoy_has_the_object_and_the_options_of_its_fact_and_no_name_of_the_r
         subjects = [f.subject.lower() for f in made.facts]
         assert len(set(subjects)) == len(subjects)
         assert {f.id.split("~")[0] for f in made.facts} == set(own) - set(why)
-        assert made == decoys(of, kind, 2, 3)[0]
-        if made.facts and kind != "village":
-            assert made != decoys(of, kind, 2, 4)[0]
+    of = drawn["country_of_city"]
+    made = decoys(of, kind, 2, 3)[0]
+    assert made == decoys(of, kind, 2, 3)[0]
+    assert kind == "village" or made != decoys(of, kind, 2, 4)[0]
 
 
 def test_a_name_that_sounds_alike_has_no_run_of_five_letters_of_a_subject(drawn):
@@ -42,7 +43,7 @@ def test_a_name_that_sounds_alike_has_no_run_of_five_letters_of_a_subject(drawn)
     made, _ = decoys(of, "sounding", 3, 0)
     every = [f.subject.lower() for f in of.relation.facts]
     lengths = {(len(name), name.count(" ")) for name in every}
-    assert len(made.facts) > 30
+    assert len(made.facts) > 20
     for f in made.facts:
         name = f.subject.lower()
         runs = {name[i : i + 5] for i in range(len(name) - 4) if name[i : i + 5].isalpha()}
@@ -55,7 +56,7 @@ def test_a_name_of_letters_keeps_what_hints_at_the_object(drawn):
     of = drawn["element_symbol"]
     made, _ = decoys(of, "letters", 1, 0)
     real = {f.id: f.subject for f in of.facts}
-    assert len(made.facts) > 15
+    assert len(made.facts) > 8
     for f in made.facts:
         old, new, at = real[f.id.split("~")[0]].lower(), f.subject.lower(), 0
         assert len(old) == len(new) and old != new

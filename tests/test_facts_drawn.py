@@ -75,13 +75,6 @@ def test_relations_of_one_order_are_asked_about_other_facts_where_they_are_drawn
         assert one.shots == other.shots
 
 
-def test_without_names_all_relations_are_drawn_and_without_a_number_all_facts(spec):
-    sample = facts.draw(spec, n_shots=1, n_facts=None, n_options=2, seed=0)
-    assert list(sample) == ["r", "s"]
-    for drawn in sample.values():
-        assert drawn.facts == drawn.test and len(drawn.test) == 5
-
-
 def test_the_choice_is_made_on_training_facts_that_are_not_shown(spec):
     given = {"n_shots": 3, "n_options": 2, "seed": 0, "part": "choice"}
     for n, asked in ((None, 5), (2, 2), (100, 5)):
@@ -90,16 +83,6 @@ def test_the_choice_is_made_on_training_facts_that_are_not_shown(spec):
             assert len(drawn.facts) == asked and set(drawn.facts) <= set(drawn.train)
             assert not shown & {fact.subject for fact in drawn.facts}
             assert len({*drawn.shots, *drawn.facts}) == 3 + asked
-
-
-def test_a_relation_with_few_objects_gets_fewer_options_if_it_may(spec):
-    given = {"n_shots": 1, "n_facts": 2, "seed": 0}
-    sample = facts.draw(spec, n_options=5, allow_fewer=True, **given)
-    assert {name: len(d.options[0]) for name, d in sample.items()} == {"r": 5, "s": 3}
-    with pytest.raises(
-        BadInput, match="^n_options: 5 options asked for, but relation s has only 2 objects"
-    ):
-        facts.draw(spec, n_options=5, **given)
 
 
 def test_a_relation_without_a_fact_to_ask_is_left_out_if_it_may(spec, tmp_path):
@@ -121,39 +104,24 @@ def test_a_relation_without_a_fact_to_ask_is_left_out_if_it_may(spec, tmp_path):
     (tmp_path / "few.tsv").write_text("\n".join(rows))
     few = facts.draw(str(tmp_path / "few.tsv"), leave_out=True, **given)
     assert list(few) == ["r"]
-    with pytest.raises(BadInput, match="^unknown relation"):
-        facts.draw(spec, ["r", "t"], leave_out=True, **given)
 
 
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
         ({"part": "train"}, "unknown part 'train': must be test or choice"),
-        (
-            {"relations": ["r"], "min_relations": 2},
-            r"relations \['r'\]: must be 2 or more, each once",
-        ),
-        (
-            {"relations": ["r", "s", "r"]},
-            r"relations \['r', 's', 'r'\]: must be 1 or more, each once",
-        ),
+        ({"relations": ["r"], "min_relations": 2}, r"relations \['r'\]: must be 2 or more, each once"),
+        ({"relations": ["r", "r"]}, r"relations \['r', 'r'\]: must be 1 or more, each once"),
         ({"relations": ["r", "t"]}, "unknown relation 't' in .*; there are: r, s"),
-        (
-            {"n_shots": 9, "n_options": 7},  # all complaints at once
-            r"n_shots: 9 shots asked for, but relation r has 8 subjects to show; n_options: 7 options .*; "
-            "n_shots: 9 shots asked for, but relation s has 8 .*; n_options: 7 options .* relation s",
-        ),
-        ({"relations": ["r", "t", "u"]}, "unknown relation 't' in .*; unknown relation 'u' in"),
+        # All complaints at once.
+        ({"n_shots": 9, "n_options": 7},
+         r"n_shots: 9 shots asked for, but relation r has 8 subjects to show; n_options: 7 options .*; "
+         "n_shots: 9 shots asked for, but relation s has 8 .*; n_options: 7 options .* relation s"),
         ({"n_shots": 8, "part": "choice"}, "n_facts: no facts are left to draw from; show fewer"),
-        (
-            {"n_shots": 8, "part": "choice", "n_facts": None},
-            "n_facts: no facts are left to draw from; show fewer",
-        ),
         ({"n_facts": 0}, "n_facts: limit must be 1 or more facts, found 0"),
         ({"n_options": 1}, "n_options: options must be 2 or more, found 1"),
-        ({"n_options": 7}, "n_options: 7 options asked for, but relation r has only 5 objects"),
     ],
-)
+)  # fmt: skip
 def test_samples_that_cannot_be_drawn_are_refused_in_one_line(spec, changes, line):
     given = {"relations": ["r", "s"], "n_shots": 1, "n_facts": 2, "n_options": 2, "seed": 0}
     with pytest.raises(BadInput, match=f"^{line}"):
@@ -162,29 +130,21 @@ def test_samples_that_cannot_be_drawn_are_refused_in_one_line(spec, changes, lin
 
 def test_a_set_of_one_relation_is_a_sample_unless_relations_are_compared(tmp_path):
     alone = write(tmp_path / "one", r={"train": pairs("a", 4, 3), "test": pairs("b", 4, 3)})
-    with pytest.raises(BadInput, match=r"relations \['r'\]: must be 2 or more, each once"):
-        facts.draw(alone, **GIVEN, min_relations=2)
     given = GIVEN | {"n_shots": 9, "n_options": 9, "n_facts": 9}
     sample = facts.draw(alone, **given, allow_fewer=True)
     of = sample["r"]  # 4 to show, 4 to ask, among the 3 objects
     assert (len(of.shots), len(of.facts), len(of.options[0])) == (4, 4, 3)
     said = facts.fewer(sample, n_shots=9, n_options=9, n_facts=9)
-    each = [
-        f"{what} in 1 of 1 relations, {n} at least"
-        for what, n in (("shots", 4), ("options", 3), ("facts", 4))
-    ]
+    least = ("shots", 4), ("options", 3), ("facts", 4)
+    each = [f"{what} in 1 of 1 relations, {n} at least" for what, n in least]
     assert said == f"As many as there are: {'; '.join(each)}."
     assert facts.fewer(sample, n_shots=4, n_options=3) == "As many as asked for."
     same = write(tmp_path / "same", r={"train": pairs("a", 4, 1), "test": pairs("b", 4, 1)})
     with pytest.raises(BadInput, match="2 options asked for, but relation r has only 0 objects"):
         facts.draw(same, **given, allow_fewer=True)
-    choice = facts.draw(alone, **given, allow_fewer=True, part="choice")[
-        "r"
-    ]  # half are left to ask
+    choice = facts.draw(alone, **given, allow_fewer=True, part="choice")["r"]  # half are left
     assert choice.shots == of.shots[:2] and {*choice.facts}.isdisjoint(choice.shots)
     assert len(choice.facts) == 2
-    with pytest.raises(BadInput, match="unknown fact set 'atlass'"):
-        facts.draw("atlass", **GIVEN)
 
 
 # --- tables of a sample
@@ -228,21 +188,8 @@ def test_fewer_facts_than_wanted_are_refused_unless_fewer_may_be_taken(spec):
         facts.check_facts(small(), 9, allow_fewer=True)
 
 
-def test_overview_marks_relations_that_pass_the_papers_filter():
-    """More than 500 facts and 100 objects (IC-D2): of these, airports alone."""
-    names = ["airport_code", "film_language", "capital"]  # 858 and 858, 1198 and 39, 227 and 226
-    sample = facts.draw("atlas", names, n_shots=1, n_facts=1, n_options=2, seed=0)
-    found = overview(sample, n_options=2, n_facts=1)
-    assert found["large"].tolist() == ["yes", "", ""]
-
-
 def test_examples_are_lines_of_a_page():
-    sample = small()
-    assert examples(sample) == "r: g -> blue, among red, blue, green, ..."
-    long = Drawn(**vars(sample["r"]) | {"options": (("word " * 30, "b", "c"),)})
+    assert examples(small()) == "r: g -> blue, among red, blue, green, ..."
+    long = Drawn(**vars(small()["r"]) | {"options": (("word " * 30, "b", "c"),)})
     [line] = examples({"r": long}).split("\n")
     assert len(line) <= 79 and line.endswith(" ...")
-    drawn = facts.draw("atlas", n_shots=1, n_facts=3, n_options=4, seed=0)
-    lines = examples(drawn).split("\n")
-    assert [line.split(":")[0] for line in lines] == [n for n in list(drawn)[:3] for _ in "ab"]
-    assert len(examples(drawn, n_relations=1, n_facts=3).split("\n")) == 3

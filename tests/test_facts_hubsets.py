@@ -8,10 +8,11 @@ import huggingface_hub
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers import refusal
+from hub_standins import http
 from huggingface_hub import constants, errors
 
 from lkecore import facts
-from lkecore.errors import BadInput
 from lkecore.facts import layouts
 from lkecore.facts.fact import Fact
 from lkecore.facts.tables import header, read
@@ -43,13 +44,6 @@ def put(cache, repository, files, revision="main", commit=MAIN):
         else:
             path.write_text(content, encoding="utf-8")
     return home / "snapshots" / commit
-
-
-def complaint(function, *args):
-    with pytest.raises(BadInput) as caught:
-        function(*args)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 def pairs(relation):
@@ -106,21 +100,13 @@ def test_trex_mc_gives_splits_and_its_own_choices_with_the_gold_one(cache):
 
 
 @pytest.mark.parametrize(
-    "choices",
-    ["not a list", "['a'", "{'a': 1}", "'a'", "['a' 'b']", "sorted(['a', 'b'])", "[[" * 999],
+    "choices", ["['a' 'b']", "sorted(['a', 'b'])", "[[" * 999, "['a', ['b', 2.5]]"]
 )
-def test_choices_that_are_no_list_are_named_with_file_and_row(cache, choices):
+def test_choices_that_are_no_list_of_texts_are_named_with_file_and_row(cache, choices):
     good = mc(4, "capital", "x", "y", "['a', 'b']")
     where = put(cache, "org/mc", {"test.parquet": [good, mc(4, "capital", "s", "o", choices)]})
-    message = complaint(facts.load, "hub:org/mc", "capital")
-    assert message.startswith(f"{where / 'test.parquet'}, row 2: options must be a list of texts")
-
-
-def test_choices_that_are_no_texts_are_named_with_file_and_row(cache):
-    put(cache, "org/mc", {"test.parquet": [mc(4, "capital", "s", "o", "['a', ['b', 2.5]]")]})
-    assert complaint(facts.load, "hub:org/mc", "capital").endswith(
-        "test.parquet, row 1: options must be a non-empty text, found 2.5"
-    )
+    message = refusal(facts.load, "hub:org/mc", "capital")
+    assert message.startswith(f"{where / 'test.parquet'}, row 2: options must be a")
 
 
 def test_trex_has_one_fact_for_many_sentences_and_validation_is_dev(cache):
@@ -183,11 +169,11 @@ def test_myriad_lama_has_one_fact_for_many_templates_and_all_true_objects(cache,
 
 
 def test_lama_has_one_fact_for_many_sentences_with_label_and_template(cache):
-    def row(uuid, subject, object_, sentence):
+    def row(sentence):
         return {
-            "uuid": uuid,
-            "obj_label": object_,
-            "sub_label": subject,
+            "uuid": "u1",
+            "obj_label": "Rome",
+            "sub_label": "Italy",
             "predicate_id": "P36",
             "masked_sentence": sentence,
             "template": "The capital of [X] is [Y] .",
@@ -195,8 +181,9 @@ def test_lama_has_one_fact_for_many_sentences_with_label_and_template(cache):
             "type": "1-1",
         }
 
+    born = "/people/person/place_of_birth"
     google = {
-        "pred": "/people/person/place_of_birth",
+        "pred": born,
         "sub_label": "Ana",
         "obj_label": "Lima",
         "obj_aliases": "[]",
@@ -204,38 +191,27 @@ def test_lama_has_one_fact_for_many_sentences_with_label_and_template(cache):
         "template": "[X] was born in [Y] .",
     }
     squad = {"id": "1", "obj_label": "Rome", "masked_sentence": "The capital is [MASK]."}
-    put(
-        cache,
-        "facebook/lama",
-        {"lama.py": "raise SystemExit", "dataset_infos.json": '{"trex": {\n"description": ""}}'},
-    )
-    put(
-        cache,
-        "facebook/lama",
-        {
-            "trex/partial-train/0000.parquet": [
-                row("u1", "Italy", "Rome", "one [MASK]"),
-                row("u1", "Italy", "Rome", "two [MASK]"),
-            ],
-            "trex/partial-train/0001.parquet": [row("u1", "Italy", "Rome", "three [MASK]")],
-            "google_re/train/0000.parquet": [google],
-            "squad/train/0000.parquet": [squad],
-        },
-        "refs/convert/parquet",
-        COPY,
-    )
-    assert facts.relations("hub:facebook/lama") == ("/people/person/place_of_birth", "P36")
+    script = {
+        "lama.py": "raise SystemExit",
+        "dataset_infos.json": '{"trex": {\n"description": ""}}',
+    }
+    tables = {
+        "trex/partial-train/0000.parquet": [row("one [MASK]"), row("two [MASK]")],
+        "trex/partial-train/0001.parquet": [row("three [MASK]")],
+        "google_re/train/0000.parquet": [google],
+        "squad/train/0000.parquet": [squad],
+    }
+    put(cache, "facebook/lama", script)
+    put(cache, "facebook/lama", tables, "refs/convert/parquet", COPY)
+    assert facts.relations("hub:facebook/lama") == (born, "P36")
     loaded = facts.load("hub:facebook/lama", "P36")
     assert loaded.facts == (Fact("u1", "P36", "Italy", "Rome", split="train"),)
     assert (loaded.read, loaded.repeated, loaded.label) == (3, 2, "capital")
     assert loaded.templates == ("The capital of [X] is [Y] .",)
-    assert pairs(facts.load("hub:facebook/lama", "/people/person/place_of_birth")) == [
-        ("Ana", "Lima", "train")
-    ]
+    assert pairs(facts.load("hub:facebook/lama", born)) == [("Ana", "Lima", "train")]
     assert facts.relations("hub:facebook/lama/trex") == ("P36",)
-    assert "begins with 'squad' with a subject" in complaint(
-        facts.load, "hub:facebook/lama/squad", "P36"
-    )
+    said = refusal(facts.load, "hub:facebook/lama/squad", "P36")
+    assert "begins with 'squad' with a subject" in said
 
 
 @pytest.mark.parametrize("uuid", [{}, {"uuid": None}])
@@ -255,12 +231,9 @@ FRANCE = {"subject": "France", "object": "Paris"}
     [
         ("P36.jsonl", "P36", ""),
         ("P36/train.jsonl", "P36", "train"),
-        ("P36-test.jsonl", "P36", "test"),
         ("dev/P36.jsonl", "P36", "dev"),
         ("data/P36_validation-00001-of-00002.jsonl", "P36", "dev"),
         ("P36/test/0000.jsonl", "P36", "test"),
-        ("P36/partial-train/0003.jsonl", "P36", "train"),
-        ("default/test/0000.jsonl", "capitals", "test"),
         ("data/training.jsonl", "capitals", "train"),
         ("latest.jsonl", "latest", ""),
         ("europe/P36.jsonl", "P36", ""),
@@ -309,28 +282,11 @@ def test_files_of_the_hub_are_read_in_capitals_and_packed_and_the_others_are_nam
     assert facts.unread("hub:org/set/data") == ("data/P36-valid.csv",)
 
 
-def test_a_row_of_the_hub_without_a_split_is_refused_where_others_have_one(cache):
-    where = put(cache, "org/set", {"P36.jsonl": [FRANCE], "P36-test.jsonl": [FRANCE]})
-    assert complaint(facts.load, "hub:org/set", "P36") == (
-        f"{where / 'P36.jsonl'}, line 1: other rows of relation P36 have a split, this one has none"
-    )
-
-
 def test_json_list_with_something_else_among_its_rows_is_refused(cache):
     where = put(cache, "org/any", {"a.json": json.dumps([{"relation": "q", **FRANCE}, "France"])})
-    assert complaint(facts.relations, "hub:org/any") == (
+    assert refusal(facts.relations, "hub:org/any") == (
         f"{where / 'a.json'}, row 2: expected a JSON object, found 'France'"
     )
-
-
-def test_options_of_a_hub_table_and_of_a_local_file_mean_the_same(cache, tmp_path):
-    rows = [{"id": "k", **FRANCE, "options": ["Rome", "Oslo"]}]
-    put(cache, "org/set", {"r.jsonl": rows})
-    local = tmp_path / "r.jsonl"
-    local.write_text(json.dumps(rows[0]))
-    expected = (Fact("k", "r", "France", "Paris", options=("Oslo", "Paris", "Rome")),)
-    for spec in ("hub:org/set", str(local)):
-        assert facts.load(spec, "r").facts == expected
 
 
 def test_lists_in_a_csv_file_of_the_hub_are_written_as_json(cache):
@@ -339,10 +295,6 @@ def test_lists_in_a_csv_file_of_the_hub_are_written_as_json(cache):
     france, peru = facts.load("hub:org/set", "r").facts
     assert (france.alternatives, france.aliases) == (("Vichy",), ("Paname",))
     assert peru.alternatives == peru.aliases == ()
-    where = put(cache, "org/other", {"r.csv": rows.replace("[", "(")})
-    assert complaint(facts.load, "hub:org/other", "r").startswith(
-        f"{where / 'r.csv'}, line 2: obj_labels must be a list of texts, in a table written as JSON"
-    )
 
 
 # --- which files ----------------------------------------------------------------------------------
@@ -380,46 +332,13 @@ def test_a_set_of_which_only_a_part_was_fetched_is_not_taken_for_the_whole(cache
     (trees / f"{MAIN}.json").write_text(json.dumps({"format_version": 1, "files": listing}))
     assert facts.is_ready("hub:org/set/P1") and facts.relations("hub:org/set/P1") == ("P1",)
     assert not facts.is_ready("hub:org/set") and not facts.is_ready("hub:org/set/P2")
-    assert "not on this machine" in complaint(facts.relations, "hub:org/set")
+    assert "not on this machine" in refusal(facts.relations, "hub:org/set")
 
 
-def test_unknown_relation_of_a_hub_set_names_the_nearest(cache):
-    put(cache, "org/set", {"capital.jsonl": [FRANCE], "currency.jsonl": [FRANCE]})
-    message = complaint(facts.load, "hub:org/set", "capitol")
-    assert message == "unknown relation 'capitol' in hub:org/set; nearest: capital"
-
-
-def test_bad_row_is_named_with_its_file(cache):
-    where = put(cache, "org/set", {"r.jsonl": [FRANCE, {"subject": "x", "object": None}]})
-    message = complaint(facts.load, "hub:org/set", "r")
-    assert message == f"{where / 'r.jsonl'}, line 2: no column object or obj_label, found 'subject'"
-
-
-def test_tables_without_rows_say_so(cache):
-    schema = pa.schema([("subject", pa.string()), ("object", pa.string())])
-    where = put(cache, "org/set", {"README.md": ""})
-    pq.write_table(schema.empty_table(), where / "r.parquet")
-    assert complaint(facts.relations, "hub:org/set") == "fact set hub:org/set: no rows in it"
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "hub:",
-        "hub:lama",
-        "hub:a/b@",
-        "hub:/a/b",
-        "hub:a//b",
-        "hub:a b/c",
-        "hub:a/b@x@y",
-        "hub:a/b@/etc",
-        "hub:a/b@../../c",
-        "hub:a/b@v1/../x",
-    ],
-)
+@pytest.mark.parametrize("spec", ["hub:", "hub:lama", "hub:a//b", "hub:a b/c", "hub:a/b@../../c"])
 def test_malformed_name_is_refused(spec):
     for function in (facts.relations, facts.is_ready, facts.content_digest):
-        assert complaint(function, spec) == (
+        assert refusal(function, spec) == (
             f"fact set {spec!r}: a data set of the hub is named hub:org/name[/path][@revision]"
         )
 
@@ -427,44 +346,30 @@ def test_malformed_name_is_refused(spec):
 # --- fetching -------------------------------------------------------------------------------------
 
 
-def refuse(kind):
-    """The hub's answer to a question, as its client raises it."""
-    if not issubclass(kind, errors.HfHubHTTPError):
-        return kind("a long\nstory")
-    response = type("Response", (), {"headers": {}, "request": None, "status_code": 403})()
-    return kind("a long\nstory", response=response)
-
-
-@pytest.mark.parametrize(
-    ("kind", "message"),
-    [
-        (errors.GatedRepoError, "gated: accept its terms on https://huggingface.co/datasets/org/set, "
-                                "then set HF_TOKEN or call hf auth login"),
-        (errors.RepositoryNotFoundError, "no such repository on the hub, or a private one "
-                                         "(set HF_TOKEN for those)"),
-        (errors.RevisionNotFoundError, "the repository has no such revision"),
-        (errors.LocalEntryNotFoundError, "not on this machine, and the hub cannot be reached"),
-        (errors.HfHubHTTPError, "not from the hub (HfHubHTTPError: a long)"),
-        (OSError, "not from the hub (OSError: a long)"),
-    ],
-)  # fmt: skip
-def test_what_the_hub_refuses_is_told_in_one_line(monkeypatch, kind, message):
+def test_what_the_hub_refuses_is_told_in_one_line(monkeypatch):
     def download(*args, local_files_only=False, **kwargs):
-        raise errors.LocalEntryNotFoundError("no") if local_files_only else refuse(kind)
+        raise (
+            errors.LocalEntryNotFoundError("no")
+            if local_files_only
+            else http(errors.GatedRepoError)
+        )
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     for spec in ("hub:org/set", "hub:org/set/part@v1"):
         for function in (facts.relations, facts.content_digest):
-            assert complaint(function, spec) == f"fact set {spec}: {message}"
+            assert refusal(function, spec) == (
+                f"fact set {spec}: gated: accept its terms on https://huggingface.co/datasets/org/set, "
+                "then set HF_TOKEN or call hf auth login"
+            )
         assert not facts.is_ready(spec)
 
 
 def test_without_network_a_set_that_is_not_there_says_so(cache):
-    assert complaint(facts.load, "hub:org/set", "r") == (
+    assert refusal(facts.load, "hub:org/set", "r") == (
         "fact set hub:org/set: not on this machine, and the network is off (HF_HUB_OFFLINE)"
     )
-    assert complaint(facts.load, "hub:a--b/c", "r").startswith(
+    assert refusal(facts.load, "hub:a--b/c", "r").startswith(
         "fact set hub:a--b/c: not from the hub (HFValidationError: "
     )
 
@@ -478,7 +383,7 @@ def serve(monkeypatch, cache, branches):
         if not local_files_only:
             asked.append((revision, kwargs["repo_type"], tuple(kwargs["allow_patterns"])))
             if (revision or "main") not in branches:
-                raise refuse(errors.RevisionNotFoundError)
+                raise http(errors.RevisionNotFoundError)
             put(cache, repository, branches[revision or "main"], revision or "main",
                 COPY if revision else MAIN)  # fmt: skip
         return real(repository, revision=revision, local_files_only=True, **kwargs)
@@ -513,11 +418,11 @@ def test_script_set_is_taken_from_the_parquet_copy_of_the_hub(cache, monkeypatch
 
 def test_set_without_data_files_says_what_is_looked_for(cache, monkeypatch):
     serve(monkeypatch, cache, {"main": {"set.py": "", "dataset_infos.json": "{}"}})
-    assert complaint(facts.relations, "hub:org/set") == (
+    assert refusal(facts.relations, "hub:org/set") == (
         "fact set hub:org/set: no .jsonl, .csv, .tsv, .parquet, .json file with a subject and an "
         "object column (scripts are not run)"
     )
-    assert "file whose path begins with 'part' with" in complaint(
+    assert "file whose path begins with 'part' with" in refusal(
         facts.relations, "hub:org/set/part@main"
     )
 

@@ -1,7 +1,5 @@
 """The table of laureates becomes facts that are all true; the tables were written down by hand."""
 
-import json
-
 import pytest
 
 from lkecore import facts
@@ -64,33 +62,22 @@ def pairs(rows, relation) -> list[tuple[str, str]]:
 def test_every_relation_has_the_facts_of_the_table(table):
     rows = nobel.rows()
     assert nobel.relations() == tuple(sorted({row["relation"] for _, row in rows}))
-    assert pairs(rows, "birth_year") == [
-        ("Albert Einstein", "1879"),
-        ("John Bardeen", "1908"),
-        ("Marie Curie", "1867"),
-        ("Martin Luther King Jr.", "1929"),
-        ("Linus Pauling", "1901"),
-        ("Abdulrazak Gurnah", "1948"),
-    ]
-    assert pairs(rows, "category") == [
-        ("Albert Einstein", "physics"),
+    assert [
+        year for _, year in pairs(rows, "birth_year")
+    ] == "1879 1908 1867 1929 1901 1948".split()
+    assert pairs(rows, "category")[1:5] == [
         ("John Bardeen", "physics"),  # two prizes, one true object
         ("Marie Curie", "physics"),
         ("Marie Curie", "chemistry"),
         ("Martin Luther King Jr.", "peace"),
-        ("Linus Pauling", "chemistry"),
-        ("Linus Pauling", "peace"),
-        ("Abdulrazak Gurnah", "literature"),
     ]
-    assert pairs(rows, "award_year")[1:5] == [
+    assert pairs(rows, "award_year")[1:4] == [
         ("John Bardeen", "1956"),
         ("John Bardeen", "1972"),
         ("Marie Curie", "1903"),
-        ("Marie Curie", "1911"),
     ]
-    assert [city for _, city in pairs(rows, "birth_city")] == [
-        *("Ulm", "Madison", "Warsaw", "Atlanta", "Portland", "Zanzibar")
-    ]
+    cities = "Ulm Madison Warsaw Atlanta Portland Zanzibar".split()
+    assert [city for _, city in pairs(rows, "birth_city")] == cities
     assert "Abdulrazak Gurnah" not in dict(pairs(rows, "birth_country")), "not known, so no fact"
     assert [g for _, g in pairs(rows, "gender")].count("female") == 1
 
@@ -121,21 +108,6 @@ def test_a_last_year_gives_the_facts_as_they_stood_then(last_year, prizes, table
     assert curie == {1900: [], 1903: ["physics"]}.get(last_year, ["physics", "chemistry"])
 
 
-def test_facts_reads_the_rows_of_each_relation(table, tmp_path):
-    for relation in nobel.relations():
-        rows = [row for _, row in nobel.rows() if row["relation"] == relation]
-        file = tmp_path / f"{relation}.jsonl"
-        file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        loaded = facts.load(str(file), relation)
-        assert len(loaded.facts) == len(rows) and loaded.repeated == 0
-    [curie] = [
-        f
-        for f in facts.load(str(tmp_path / "award_year.jsonl"), "award_year").facts
-        if f.object == "1903"
-    ]
-    assert curie.alternatives == ("1911",), "the year of the other prize is no distractor"
-
-
 # --- tables from elsewhere ------------------------------------------------------------------------
 
 
@@ -144,17 +116,14 @@ def test_a_table_from_elsewhere_is_known_by_its_columns_alone(tmp_path):
         (tmp_path / name).write_bytes(text.encode())
         return nobel.is_laureate_table(tmp_path / name)
 
-    assert known("a.tsv", TABLE) and known("b.tsv", HEADER) and known("c.tsv", HEADER.strip())
-    assert known("d.tsv", "\ufeff" + TABLE.replace("\n", "\r\n"))
-    assert not known("e.csv", TABLE) and not known("f.tsv", "") and not known("g.tsv", "\n" + TABLE)
-    assert not known("h.tsv", "subject\tobject\nFrance\tParis\n")
-    assert not known("i.tsv", TABLE.replace("birth_city", "birth_city\tdied", 1))
-    assert not known("j.tsv", TABLE.replace("id\tname", "name\tid", 1))
-    assert not nobel.is_laureate_table(tmp_path) and not nobel.is_laureate_table(tmp_path / "k.tsv")
+    assert known("a.tsv", TABLE) and known("b.tsv", HEADER.strip())
+    assert known("c.tsv", "\ufeff" + TABLE.replace("\n", "\r\n"))
+    assert not known("d.csv", TABLE) and not known("e.tsv", "")
+    assert not known("f.tsv", TABLE.replace("id\tname", "name\tid", 1))
     (tmp_path / "folder.tsv").mkdir()
-    assert not nobel.is_laureate_table(tmp_path / "folder.tsv")
     (tmp_path / "bytes.tsv").write_bytes(b"\xff\xfe\x00" * 5000)
-    assert not nobel.is_laureate_table(tmp_path / "bytes.tsv")
+    for name in ("folder.tsv", "bytes.tsv", "none.tsv"):
+        assert not nobel.is_laureate_table(tmp_path / name)
 
 
 def test_a_table_from_elsewhere_gives_the_same_facts(table, tmp_path):
@@ -169,12 +138,9 @@ def test_a_table_from_elsewhere_gives_the_same_facts(table, tmp_path):
         ("Q949\t", "Q937\t", 3, "the id 'Q937' stands in .*, line 2 too"),
         ("John Bardeen", "albert EINSTEIN", 3, "the name 'albert EINSTEIN' stands in .*, line 2"),
         ("\t1879\t", "\t79\t", 2, "birth_year must be years .YYYY., found '79'"),
-        ("\t1956;1972\t", "\t1956;then\t", 3, "award_years must be years .*, found 'then'"),
         ("\t1956;1972\t", "\t1956\t", 3, "1 award_years for 2 categories"),
-        ("\t1921\tphysics", "\t\t", 2, "0 award_years for 0 categories"),
         ("\tUlm", "\tUlm;", 2, "birth_city has an empty value in 'Ulm;'"),
         ("Albert Einstein", " ", 2, "name must be a non-empty text"),
-        ("Q937\t", "\t", 2, "id must be a non-empty text"),
         ("\tUlm", "", 2, "8 fields where the header has 9"),
     ],
 )
@@ -186,13 +152,7 @@ def test_a_row_that_breaks_the_rules_is_named_with_its_line(old, new, line, reas
         nobel.rows_of(file)
 
 
-@pytest.mark.parametrize("spec", ["nobel:", "nobel:22", "nobel:latest"])
+@pytest.mark.parametrize("spec", ["nobel:", "nobel:22"])
 def test_a_year_that_is_none_is_refused_in_the_name_of_the_fact_set(spec, table):
-    for call in (lambda: facts.load(spec, "birth_year"), lambda: facts.relations(spec)):
-        with pytest.raises(BadInput, match="must be nobel or nobel:YEAR"):
-            call()
-
-
-def test_the_name_of_the_fact_set_may_hold_the_year(table):
-    curie = facts.load("nobel:1903", "award_year").facts
-    assert [(fact.subject, fact.object) for fact in curie] == [("Marie Curie", "1903")]
+    with pytest.raises(BadInput, match="must be nobel or nobel:YEAR"):
+        facts.load(spec, "birth_year")

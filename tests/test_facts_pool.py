@@ -41,10 +41,9 @@ def test_rules_get_of_each_draw_what_a_count_of_its_shots_says():
             assert row["rule-both"] == row["rule-frequent"]
 
 
-@pytest.mark.parametrize("profile", ["kamel", "known"])
-def test_cues_that_ship_agree_with_what_their_rules_get(profile):
+def test_cues_that_ship_agree_with_what_their_rules_get():
     """A rule is right where its cue points at the object, and else wrong, or it draws lots among 100."""
-    its, _ = helpers.shipped(profile, "11_iclke_shots", apart="rules")
+    its, _ = helpers.shipped("kamel", "11_iclke_shots", apart="rules")
     assert its[["cue_word", "cue_frequent"]].dtypes.tolist() == [bool, bool]
     lots = its["rule-frequent"].round(4) == 0.01
     assert (its["cue_frequent"] == ((its["rule-frequent"] > 0) & ~lots)).all()
@@ -76,8 +75,6 @@ def test_a_pool_is_drawn_once_and_its_draws_differ_in_their_shots_alone():
         assert made[draw, "iclke-space", 3][0].context.startswith(start + " ")
         one = f"{pairs[0].subject} {pairs[0].object} {drawn.facts[0].subject}"
         assert made[draw, "iclke-space", 1][0].context == one
-    with pytest.raises(BadInput, match=r"draws \[0, 0\]: must be 1 or more, each once"):
-        prompts.of_draws(drawn, ["iclke-space"], [0, 0], [1])
 
 
 def test_facts_with_splits_keep_them_in_a_pool(tmp_path):
@@ -91,7 +88,7 @@ def test_facts_with_splits_keep_them_in_a_pool(tmp_path):
     assert len(drawn.facts) == 5 and {fact.split for fact in drawn.facts} == {"test"}
 
 
-@pytest.mark.parametrize(("least", "alone"), [(2, False), (2, True), (5, False)])
+@pytest.mark.parametrize(("least", "alone"), [(2, False), (2, True)])
 def test_facts_told_in_lists_are_those_of_a_loop_over_the_truth(least, alone):
     expected = {
         row.fact

@@ -56,18 +56,14 @@ def test_a_table_of_ones_own_stands_for_ours(tmp_path):
         (("kind", "sort"), "my.tsv: a table with the columns relation, kind, text is wanted"),
         (("\tquestion", "\task"), "line 2: kind 'ask' must be one of question, statement"),
         (("[X]?", "[X] in [Y]?"), r"line 2: question .* has \[Y\] in it, and must not name what"),
-        (("[X]?", "it?"), r"line 2: question 'Where is it\?' has \[X\] 0 times"),
         (("in [Y]", "there"), r"line 3: statement '\[X\] is there' has \[X\] 1 times and \[Y\] 0"),
         (("\tstatement", "\tstatement-object-first"), r"line 3: .* names the subject first"),
-        (("[X] is in [Y]", "[Y] has [X]"), r"line 3: .* names the object first"),
         (
             ("[X] is in [Y]", "[X] [Y]"),
             r"line 3: statement '\[X\] \[Y\]' has no word beside \[X\] and",
         ),
-        (("Where is [X]?", "[X]?"), r"line 2: question '\[X\]\?' has no word beside"),
         (("[Y].\n", "[Y].\ns\tstatement\t[X] IS in [Y]\n"), "line 4: .* says again what .*line 3"),
         (("r\tstatement", "s\tstatement"), "relation r has 1 questions and 0 statements"),
-        (("r\tquestion", "s\tquestion"), "relation s has 1 questions and 0 statements"),
     ],
 )
 def test_a_wording_that_cannot_ask_or_tell_is_refused_in_one_line(tmp_path, change, says):
@@ -75,5 +71,3 @@ def test_a_wording_that_cannot_ask_or_tell_is_refused_in_one_line(tmp_path, chan
     path.write_text(GOOD.replace(*change))
     with pytest.raises(BadInput, match=says):
         questions.read(str(path))
-    with pytest.raises(BadInput, match="none.tsv: a table with the columns"):
-        questions.read(str(tmp_path / "none.tsv"))

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers import refusal
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +19,7 @@ from lkecore import facts
 from lkecore.errors import BadInput, nearest
 from lkecore.facts.folders import sources
 from lkecore.facts.layouts import tables_in
-from lkecore.facts.tables import fold, read, text, texts
+from lkecore.facts.tables import fold, read, text
 
 
 def put(folder, name, content):
@@ -40,10 +41,8 @@ def places(path):
 
 def complaint(path):
     """The message about a file that cannot be read, without the folder."""
-    with pytest.raises(BadInput) as caught:
-        list(read(path))
-    message = str(caught.value)
-    assert "\n" not in message and message.startswith(str(path))
+    message = refusal(lambda: list(read(path)))
+    assert message.startswith(str(path))
     return message.replace(str(path), path.name)
 
 
@@ -112,7 +111,7 @@ def test_byte_order_mark_and_windows_line_ends_and_blank_lines_change_nothing(
             assert places(path)[1] == ("line 3" if name == "a.jsonl" else "line 4")
 
 
-@pytest.mark.parametrize("character", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c"])
+@pytest.mark.parametrize("character", ["\u2028", "\x85", "\x0c"])
 def test_characters_that_only_python_takes_for_line_breaks_do_not_end_a_row(tmp_path, character):
     name = f"a{character}b"
     assert rows(put(tmp_path, "a.tsv", f"s\to\n{name}\tx\n")) == [{"s": name, "o": "x"}]
@@ -158,32 +157,22 @@ def test_what_pandas_writes_as_csv_or_parquet_is_read_back(tmp_path_factory, pai
     [
         ("a.jsonl", '{"s": "a"}\n\n{"s": \n', r"a.jsonl, line 3: not JSON \(.*\)"),
         ("a.jsonl", '{"s": "a"}\n["b"]\n', r"a.jsonl, line 2: .* JSON object, found '\[\"b\"\]'"),
-        ("a.jsonl", "7\n", r"a.jsonl, line 1: expected a JSON object, found '7'"),
         ("a.csv", "s,o\na,b\nc\n", r"a.csv, line 3: 1 fields where the header has 2"),
-        ("a.csv", "s,o\n\na,b,c\n", r"a.csv, line 3: 3 fields where the header has 2"),
         ("a.tsv", "s\to\na b\n", r"a.tsv, line 2: 1 fields where the header has 2"),
+        ("a.csv", "s,o,o\na,b,c\n", r"a.csv, line 1: the header names a column twice.*"),
         ("a.csv", 's,o\na,b\nc,"d\ne,f\ng,h\n', r"a.csv, line 3: unexpected end of data"),
         ("a.csv", 's,o\n"a\nb",c\n"d"e,f\n', r"a.csv, line 4: ',' expected after '\"'"),
         ("a.csv", "s,o\na,b\ns,o\nc,d\n", r"a.csv, line 3: the header again; .*"),
         ("a.tsv", 's\to\na\tb\n\ufeff"O"\t"S"\nc\td\n', r"a.tsv, line 3: the header again; .*"),
-        (
-            "a.jsonl",
-            '{"s": 1}\n{"s": 1, "o": 2, "s": 1}\n',
-            r"a.jsonl, line 2: the key 's' .* twice .*",
-        ),
-        (
-            "a.json",
-            '[{"s": "}"},\n {"s": "\\"}", "o": {}},\n {"s": {"t": 1,\n "t": 2}}]',
-            r"a.json, line 4: the key 't' stands twice in one JSON object",
-        ),
+        ("a.jsonl", '{"s": 1}\n{"s": 1, "o": 2, "s": 1}\n', r"a.jsonl, line 2: the key 's' .* twice .*"),
+        ("a.json", '[{"s": "}"},\n {"s": "\\"}", "o": {}},\n {"s": {"t": 1,\n "t": 2}}]',
+         r"a.json, line 4: the key 't' stands twice in one JSON object"),
         ("a.jsonl", b'{"s": "a"}\n{"s": "\xe9"}\n', r"a.jsonl, line 2: not UTF-8 \(byte 0xe9\)"),
         ("a.csv", b"s,o\r\na,b\r\n\r\n\xff,d\r\n", r"a.csv, line 4: not UTF-8 \(byte 0xff\)"),
-        ("a.tsv", b"s\to\n\x80\tb\n", r"a.tsv, line 2: not UTF-8 \(byte 0x80\)"),
         ("a.tsv", b"\xef\xbb\xbfs\to\n\x80\tb\n", r"a.tsv, line 2: not UTF-8 \(byte 0x80\)"),
         ("a.parquet", "PAR1 or not", r"a.parquet: not a readable Parquet file \(.*\)"),
-        ("a.parquet", "", r"a.parquet: not a readable Parquet file \(.*\)"),
     ],
-)
+)  # fmt: skip
 def test_bad_file_is_named_with_its_line(tmp_path, name, content, message):
     assert re.fullmatch(message, complaint(put(tmp_path, name, content)))
 
@@ -203,41 +192,26 @@ def test_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
     [
         ({"object": "b"}, "no column subject or sub_label, found 'object'"),
         ({"subject": "a"}, "no column object or obj_label, found 'subject'"),
-        ({}, "no column subject or sub_label, found none"),
-        ({"subject": "", "object": "b"}, "subject must be a non-empty text, found ''"),
         ({"subject": " \t", "object": "b"}, "subject must be a non-empty text, found ' \\t'"),
-        ({"subject": None, "object": "b"}, "subject must be a non-empty text, found None"),
-        (
-            {"subject": "a", "object": ["b"]},
-            "object must be a non-empty text, found ['b']; "
-            "all true objects, as a list, are for the column obj_labels",
-        ),
-        ({"subject": "a", "object": True}, "object must be a non-empty text, found True"),
+        ({"subject": "a", "object": ["b"]}, "object must be a non-empty text, found ['b']; "
+         "all true objects, as a list, are for the column obj_labels"),
         ({"subject": "a", "object": 1.5}, "object must be a non-empty text, found 1.5"),
         ({"subject": "\u200b", "object": "b"}, "subject must be a non-empty text, found '\\u200b'"),
         ({"subject": "a\0", "object": "b"}, "subject holds a null character, found 'a\\x00'"),
         ({"subject": "a\ud83d", "object": "b"}, "subject holds half a character, found 'a\\ud83d'"),
         ({"subject": "a", "object": "b", "id": ""}, "id must be a non-empty text, found ''"),
-        (
-            {"subject": "a", "object": "b", "obj_labels": "b"},
-            "obj_labels must be a list of texts, found 'b'",
-        ),
-        (
-            {"subject": "a", "object": "b", "obj_aliases": [["c", None]]},
-            "obj_aliases must be a non-empty text, found None",
-        ),
-        (
-            {"subject": "a", "object": "b", "split": "held out"},
-            "split must be one of ('train', 'dev', 'test'), found 'held out'",
-        ),
+        ({"subject": "a", "object": "b", "obj_labels": '["b"]'},
+         "obj_labels must be a list of texts, found '[\"b\"]'"),
+        ({"subject": "a", "object": "b", "obj_aliases": [["c", None]]},
+         "obj_aliases must be a non-empty text, found None"),
+        ({"subject": "a", "object": "b", "split": "held out"},
+         "split must be one of ('train', 'dev', 'test'), found 'held out'"),
     ],
-)
+)  # fmt: skip
 def test_bad_row_is_named_with_file_line_column_and_value(tmp_path, row, message):
     good = json.dumps({"subject": "x", "object": "y"})
     path = put(tmp_path, "r.jsonl", f"{good}\n\n{json.dumps(row)}\n")
-    with pytest.raises(BadInput) as caught:
-        facts.load(str(path), "r")
-    assert str(caught.value) == f"{path}, line 3: {message}"
+    assert refusal(facts.load, str(path), "r") == f"{path}, line 3: {message}"
 
 
 @pytest.mark.parametrize(
@@ -245,15 +219,12 @@ def test_bad_row_is_named_with_file_line_column_and_value(tmp_path, row, message
     [
         ("subject;object\na;b\n", "'subject;object'"),
         ("Subject,object\na,b\n", "'Subject', 'object'"),
-        (";".join(["column"] * 40) + "\na\n", f"'{'column;' * 14}c..."),
     ],
 )
 def test_a_table_without_a_subject_is_told_which_columns_it_has(tmp_path, content, columns):
     path = put(tmp_path, "semi.csv", content)
-    with pytest.raises(BadInput) as caught:
-        facts.load(str(path), "semi")
     expected = f"{path}, line 2: no column subject or sub_label, found {columns}"
-    assert str(caught.value) == expected
+    assert refusal(facts.load, str(path), "semi") == expected
 
 
 # --- cells ----------------------------------------------------------------------------------------
@@ -264,10 +235,6 @@ def test_text_takes_the_first_column_there_is_and_tidies_white_space():
     assert text({"b": " New \n York\u00a0"}, "here", "a", "b") == "New York"
 
 
-def test_whole_numbers_become_text():
-    assert text({"a": 1999}, "here", "a") == "1999"
-
-
 @given(st.text(max_size=6), st.sampled_from(["NFC", "NFD"]))
 def test_a_name_is_folded_alike_in_any_form_and_case(name, form):
     """Unicode's canonical caseless match, D145."""
@@ -276,12 +243,6 @@ def test_a_name_is_folded_alike_in_any_form_and_case(name, form):
     folded = unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())
     assert unicodedata.normalize("NFD", fold(name)) == folded
     assert fold(name) == unicodedata.normalize("NFC", fold(name))
-
-
-def test_texts_are_flattened_in_order():
-    nested = [["a", "b"], [], "c", ["d", 7]]
-    assert texts({"x": nested}, "here", "x") == ["a", "b", "c", "d", "7"]
-    assert texts({"x": None}, "here", "x") == texts({}, "here", "x") == []
 
 
 LISTED = [
@@ -300,53 +261,16 @@ def test_cells_of_a_table_hold_lists_as_json_or_none(tmp_path, name, content):
     assert japan.alternatives == japan.aliases == japan.options == ()
 
 
-@pytest.mark.parametrize("column", ["obj_labels", "obj_aliases", "options"])
-@pytest.mark.parametrize(
-    "cell", ["NBO", "['NBO']", '["NBO"', '{"a": "NBO"}', '"NBO"', "7", "[" * 9999]
-)
-def test_another_form_of_a_list_in_a_table_is_refused_with_its_line_and_the_rule(
-    tmp_path, column, cell
-):
-    path = put(tmp_path, "r.tsv", f"subject\tobject\t{column}\na\tb\t[]\nc\td\t{cell}\n")
-    with pytest.raises(BadInput) as caught:
-        facts.load(str(path), "r")
-    assert str(caught.value) == (
-        f"{path}, line 3: {column} must be a list of texts, in a table written as JSON, such as "
+@pytest.mark.parametrize("cell", ["['NBO']", '["NBO"', '{"a": "NBO"}', "[" * 9999])
+def test_another_form_of_a_list_in_a_table_is_refused_with_its_line_and_the_rule(tmp_path, cell):
+    path = put(tmp_path, "r.tsv", f"subject\tobject\tobj_labels\na\tb\t[]\nc\td\t{cell}\n")
+    assert refusal(facts.load, str(path), "r") == (
+        f"{path}, line 3: obj_labels must be a list of texts, in a table written as JSON, such as "
         f'["Nairobi", "NBO"]; found {cell[:60]!r}'
     )
 
 
-def test_what_is_in_a_list_of_a_table_must_be_texts_and_a_text_in_json_lines_is_none(tmp_path):
-    path = put(tmp_path, "r.csv", "subject,object,options\na,b,[1.5]\n")
-    with pytest.raises(BadInput, match="line 2: options must be a non-empty text, found 1.5$"):
-        facts.load(str(path), "r")
-    path = put(tmp_path, "r.jsonl", '{"subject": "a", "object": "b", "obj_labels": "[\\"c\\"]"}')
-    with pytest.raises(BadInput, match="line 1: obj_labels must be a list of texts, found"):
-        facts.load(str(path), "r")
-
-
 # --- files of a fact set --------------------------------------------------------------------------
-
-
-def test_a_file_is_one_source_named_after_it(tmp_path):
-    path = put(tmp_path, "capital.csv", "")
-    assert sources(str(path)) == [("capital", "", path)]
-
-
-def test_folder_of_relation_folders_gives_each_split_and_leaves_other_files(tmp_path):
-    for name in (
-        "P17/train.jsonl", "P17/test.csv", "P30/dev.tsv", "P36/test.parquet",
-        "P17/notes.jsonl", "P99/readme.txt", "relations.tsv", "README.md", ".hidden/x/test.csv",
-    ):  # fmt: skip
-        put(tmp_path, name, "")
-    found = {(name, split, path.relative_to(tmp_path).as_posix()) for name, split, path
-             in sources(str(tmp_path))}  # fmt: skip
-    assert found == {
-        ("P17", "train", "P17/train.jsonl"),
-        ("P17", "test", "P17/test.csv"),
-        ("P30", "dev", "P30/dev.tsv"),
-        ("P36", "test", "P36/test.parquet"),
-    }
 
 
 def test_one_relation_folder_has_the_name_of_the_folder_however_it_is_spelled(
@@ -361,20 +285,10 @@ def test_one_relation_folder_has_the_name_of_the_folder_however_it_is_spelled(
         }  # fmt: skip
 
 
-def test_folder_of_files_has_a_relation_for_each_file(tmp_path):
-    for name in ("P17.jsonl", "P30.csv", "notes.txt", "LICENSE"):
-        put(tmp_path, name, "")
-    assert [(name, split) for name, split, _ in sources(str(tmp_path))] == [
-        ("P17", ""),
-        ("P30", ""),
-    ]
-
-
 def test_unknown_fact_sets_and_suffixes_are_named(tmp_path):
-    for name in ("a.xlsx", "b"):
-        path = put(tmp_path, name, "")
-        with pytest.raises(BadInput, match=r"is not one of .*'\.jsonl', '\.csv', '\.tsv'"):
-            sources(str(path))
+    path = put(tmp_path, "a.xlsx", "")
+    with pytest.raises(BadInput, match=r"is not one of .*'\.jsonl', '\.csv', '\.tsv'"):
+        sources(str(path))
     with pytest.raises(BadInput, match="neither atlas nor nobel, lab:WORLD, hub:org/name or an"):
         sources(str(tmp_path / "atlass"))
     empty = tmp_path / "empty"
@@ -403,18 +317,10 @@ def loaded(spec):
     }
 
 
-def refusal(function, *args):
-    with pytest.raises(BadInput) as caught:
-        function(*args)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("word", "split"),
     [
-        ("training", "train"), ("TRAIN", "train"), ("validation", "dev"), ("valid", "dev"), ("val", "dev"),
-        ("dev", "dev"), ("eval", "dev"), ("evaluation", "dev"), ("Validation", "dev"), ("testing", "test"),
+        ("TRAIN", "train"), ("validation", "dev"), ("val", "dev"), ("eval", "dev"), ("testing", "test"),
     ],
 )  # fmt: skip
 def test_every_word_for_a_split_is_read_as_a_file_and_as_a_cell(tmp_path, word, split):
@@ -476,12 +382,8 @@ def test_suffixes_in_capitals_and_packed_files_are_read_like_others(tmp_path, su
 )  # fmt: skip
 def test_facts_where_none_are_read_are_refused_and_named(tmp_path, files, named):
     for name in files:
-        content = (
-            table("a").encode()
-            if "json" in name.lower()
-            else gzip.compress(b"subject,object\na,b\n")
-        )
-        put(tmp_path, name, content)
+        packed = gzip.compress(b"subject,object\na,b\n")
+        put(tmp_path, name, table("a") if "json" in name.lower() else packed)
     for function in (facts.relations, facts.content_digest, facts.unread):
         message = refusal(function, str(tmp_path))
         assert all(name in message for name in named) and str(tmp_path) in message
@@ -537,13 +439,6 @@ def test_a_relation_of_files_without_a_subject_column_is_refused_where_there_are
     assert refusal(facts.load, spec, "P2").startswith(f"{tmp_path / 'P2.csv'}, line 2: no column")
 
 
-def test_a_relation_with_a_file_and_a_folder_is_refused_for_its_rows_without_a_split(tmp_path):
-    spec = lay(tmp_path, **{"P1/train.jsonl": "a", "P1.jsonl": "b"})
-    assert refusal(facts.load, spec, "P1") == (
-        f"{tmp_path / 'P1.jsonl'}, line 1: other rows of relation P1 have a split, this one has none"
-    )
-
-
 def test_a_packed_file_that_is_cut_off_or_none_is_named(tmp_path):
     whole = gzip.compress(table(*map(str, range(500))).encode())
     damaged = whole[:-40] + b"\x00" * 20 + whole[-20:]
@@ -572,13 +467,6 @@ def test_json_nested_too_deep_or_a_number_without_end_names_its_line(tmp_path):
             list(read(file))
 
 
-def test_a_header_with_a_column_twice_is_refused(tmp_path):
-    file = tmp_path / "a.csv"
-    file.write_text("subject,object,object\na,b,c\n")
-    with pytest.raises(BadInput, match="line 1: the header names a column twice"):
-        list(read(file))
-
-
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n"
 NO_TABLES = {  # what lies there in place of a table, and what is said of it
     "P1/train.jsonl": [
@@ -590,7 +478,6 @@ NO_TABLES = {  # what lies there in place of a table, and what is said of it
         (lambda path: path.mkdir(), "a folder"),
     ],
     "P1/train.csv": [(lambda path: path.write_text("subject,object\n"), "no rows in it")],
-    "P1/train.json": [(lambda path: path.write_text(""), "no rows in it")],
     "P1/train.csv.gz": [(lambda path: path.write_bytes(gzip.compress(b"")), "no rows in it")],
     "P3.parquet": [(lambda path: path.write_text(POINTER), "a pointer of Git LFS")],
     "P3.jsonl": [(lambda path: path.symlink_to("P3.jsonl"), "a link that leads nowhere")],

@@ -13,7 +13,6 @@ from lkecore.facts.fact import Fact, Relation
 from lkecore.prompts.prompt import (
     asking,
     example,
-    join_pair,
     many_shot,
     of_sample,
     template,
@@ -25,11 +24,8 @@ def born(subject, year):
     return Fact(subject, "birth_year", subject, year)
 
 
-FEYNMAN, HEISENBERG, EINSTEIN = (
-    born("Feynman", "1918"),
-    born("Heisenberg", "1901"),
-    born("Einstein", "1879"),
-)
+FEYNMAN, HEISENBERG = born("Feynman", "1918"), born("Heisenberg", "1901")
+EINSTEIN = born("Einstein", "1879")
 
 
 def test_prompt_is_the_short_example_of_the_paper():
@@ -40,30 +36,12 @@ def test_prompt_is_the_short_example_of_the_paper():
     assert (prompt.fact, prompt.relation, prompt.subject) == ("Einstein", "birth_year", "Einstein")
 
 
-def test_prompt_is_the_long_example_of_the_paper():
-    shots = [
-        born("Albert Einstein", "14 March 1879"),
-        born("Ernest Rutherford", "30 August 1871"),
-        born("J.J. Thomson", "18 December 1856"),
-    ]
-    asked = born("Max Planck", "23 April 1858")
-    [prompt] = many_shot(shots, [asked], [(asked.object,)])
-    assert prompt.context == (
-        "Albert Einstein 14 March 1879 Ernest Rutherford 30 August 1871 "
-        "J.J. Thomson 18 December 1856 Max Planck"
-    )
-    assert prompt.continuations == (" 23 April 1858",)
-
-
 @pytest.mark.parametrize(
     ("pair", "shot", "context", "continuation"),
     [
-        (" ", "\n", "Feynman 1918\nEinstein", " 1879"),
-        (", ", ", ", "Feynman, 1918, Einstein,", " 1879"),
         (": ", "; ", "Feynman: 1918; Einstein:", " 1879"),
         (" was born in ", " ", "Feynman was born in 1918 Einstein was born in", " 1879"),
         ("\n", "\n\n", "Feynman\n1918\n\nEinstein\n", "1879"),
-        ("=", ";", "Feynman=1918;Einstein=", "1879"),
         ("  ", " ", "Feynman  1918 Einstein ", " 1879"),
     ],
 )
@@ -74,25 +52,12 @@ def test_separators_stand_inside_and_between_pairs(pair, shot, context, continua
     assert (prompt.context, prompt.continuations) == (context, (continuation,))
 
 
-def test_without_shots_the_subject_stands_alone():
-    [prompt] = many_shot([], [EINSTEIN], [("1879",)])
-    assert (prompt.context, prompt.continuations) == ("Einstein", (" 1879",))
-    assert many_shot([FEYNMAN], [], []) == []
-
-
 def test_every_fact_has_its_own_options_and_gold():
     asked = [HEISENBERG, EINSTEIN]
     prompts = many_shot([FEYNMAN], asked, [("1901", "1850", "1879"), ("1901", "1850", "1879")])
     assert [p.gold for p in prompts] == [0, 2]
     assert [p.options[p.gold] for p in prompts] == [f.object for f in asked]
     assert [p.context for p in prompts] == ["Feynman 1918 Heisenberg", "Feynman 1918 Einstein"]
-
-
-@given(st.text(min_size=1, max_size=5))
-def test_joining_the_halves_of_a_separator_gives_it_back(separator):
-    left, right = join_pair(separator)
-    assert left + right == separator
-    assert right == (" " if separator.endswith(" ") else "")
 
 
 WORDS = st.text("abc ", min_size=1, max_size=4)
@@ -108,34 +73,15 @@ def test_context_and_gold_continuation_are_the_pairs_joined(pairs, subject, obje
     assert prompt.context + prompt.continuations[0] == shot.join(written)
 
 
-def test_subject_that_is_shown_is_not_asked():
-    shown = born("Einstein", "1880")  # the subject counts, whatever the object
-    with pytest.raises(BadInput, match="^'Einstein' is both shown and asked in birth_year$"):
-        many_shot([FEYNMAN, shown], [HEISENBERG, EINSTEIN], [("1901",), ("1879",)])
-
-
-@pytest.mark.parametrize("name", ["pair_separator", "shot_separator"])
-def test_empty_separators_are_refused(name):
-    with pytest.raises(BadInput, match="separator .* must not be empty"):
-        many_shot([FEYNMAN], [EINSTEIN], [("1879",)], **{name: ""})
-
-
-def test_options_and_facts_come_in_equal_number():
-    with pytest.raises(ValueError):
-        many_shot([FEYNMAN], [EINSTEIN, HEISENBERG], [("1879",)])
-
-
 # --- templates
 
 FRANCE = Fact("fr", "capital", "France", "Paris")
-JAPAN = Fact("jp", "capital", "Japan", "Tokyo")
 
 
 @pytest.mark.parametrize(
     ("sentence", "context", "continuation", "after"),
     [
         ("The capital of [X] is [Y]", "The capital of France is", " Paris", ""),
-        ("The capital of [X] is [Y].", "The capital of France is", " Paris", "."),
         ("The capital of [X] is [Y] .", "The capital of France is", " Paris", " ."),
         ("Capital of [X]?\n[Y]", "Capital of France?\n", "Paris", ""),
         ('[X]\'s capital: "[Y]"', "France's capital: \"", "Paris", '"'),
@@ -148,32 +94,6 @@ def test_a_template_is_divided_at_its_blank(sentence, context, continuation, aft
     assert (prompt.context, prompt.after) == (context, after)
     assert prompt.continuations[1] == continuation and prompt.gold == 1
     assert (prompt.fact, prompt.relation, prompt.subject) == ("fr", "capital", "France")
-
-
-def test_every_fact_of_a_template_has_its_own_options_and_gold():
-    prompts = template("[X]: [Y]", [FRANCE, JAPAN], [("Paris", "Rome"), ("Rome", "Tokyo")])
-    assert [p.context for p in prompts] == ["France:", "Japan:"]
-    assert [p.options for p in prompts] == [("Paris", "Rome"), ("Rome", "Tokyo")]
-    assert [p.gold for p in prompts] == [0, 1]
-    assert template("[X]: [Y]", [], []) == []
-    with pytest.raises(ValueError):
-        template("[X]: [Y]", [FRANCE, JAPAN], [("Paris",)])
-
-
-@pytest.mark.parametrize(
-    ("sentence", "rule"),
-    [
-        ("The capital is [Y]", r"has \[X\] 0 times, and needs it once"),
-        ("The capital of [X] is", r"has \[Y\] 0 times"),
-        ("[X], [X], [Y]", r"has \[X\] 2 times"),
-        ("[X] [Y] [Y]", r"has \[Y\] 2 times"),
-        ("The capital of [x] is [y]", r"has \[X\] 0 times"),
-        ("", r"template '' has \[X\] 0 times"),
-    ],
-)
-def test_a_template_without_one_subject_and_one_blank_is_refused(sentence, rule):
-    with pytest.raises(BadInput, match=rule):
-        template(sentence, [FRANCE], [("Paris",)])
 
 
 def test_a_subject_that_looks_like_a_blank_stays_as_it_is():
@@ -191,19 +111,6 @@ def test_a_filled_template_reads_as_if_both_names_were_put_in(start, between, en
     assert prompt.continuations[0] == (" " + name if between.endswith(" ") else name)
 
 
-@pytest.mark.parametrize("spec", ["atlas", "lab:smoke-1"])
-def test_our_own_templates_end_with_the_blank_so_that_every_model_can_be_asked(spec):
-    for name in facts.relations(spec):
-        relation = facts.load(spec, name)
-        fact = relation.facts[0]
-        assert len(relation.templates) >= 5
-        for sentence in relation.templates:
-            [prompt] = template(sentence, [fact], [(fact.object,)])
-            assert prompt.after == "" and prompt.context and prompt.continuations[0][0] == " "
-            filled = sentence.replace("[X]", fact.subject).replace("[Y]", fact.object)
-            assert prompt.context + prompt.continuations[0] == filled
-
-
 def test_an_estimator_by_its_name_asks_with_the_separators_or_the_template_of_that_name():
     relation = facts.load("atlas", "capital")
     shot, asked = relation.facts[0], relation.facts[1:2]
@@ -219,12 +126,6 @@ def test_an_estimator_by_its_name_asks_with_the_separators_or_the_template_of_th
     for name, context in contexts.items():
         [prompt] = asking(name, relation, [shot], asked, options)
         assert (prompt.context, prompt.continuations[0]) == (context, f" {asked[0].object}")
-    with pytest.raises(BadInput, match="unknown estimator 'iclke'; nearest: iclke-space"):
-        asking("iclke", relation, [shot], asked, options)
-    with pytest.raises(
-        BadInput, match="template-6: relation capital has template-1, .*, hgp-1, .*, mmp-3$"
-    ):
-        asking("template-6", relation, [shot], asked, options)
 
 
 # --- templates of the paper (IC-S3), words in the place of the space (IC-S4)
@@ -249,7 +150,6 @@ def test_the_paper_has_templates_for_these_relations_and_all_are_sentences_with_
     ("estimator", "context"),
     [
         ("hgp-1", "The capital of France is"),
-        ("mmp-1", "France united states embassy in"),
         ("iclke-hgp-1", "The capital of Italy is Rome The capital of France is"),
         ("iclke-mmp-3", "Italy rock band from Rome France rock band from"),
         ("iclke-template-1", "Italy: its seat Rome! France: its seat"),
@@ -261,21 +161,6 @@ def test_words_of_a_template_stand_in_the_place_of_the_space(estimator, context)
     [prompt] = asking(estimator, relation, [shot], [asked], [("Rome", "Paris")])
     assert (prompt.context, prompt.continuations) == (context, (" Rome", " Paris"))
     assert prompt.after == ("!" if estimator.endswith("template-1") else "")
-
-
-def test_a_template_that_the_paper_does_not_have_is_refused_by_name():
-    shot, asked = Fact("1", "r", "Italy", "Rome"), Fact("2", "r", "France", "Paris")
-    film = "original language of film or TV show"  # one mined template only
-    for relation, message in [
-        (Relation("film_year", ()), "^hgp-2: relation film_year has no templates$"),
-        (Relation("film", (), paper_relation=film), "^mmp-2: relation film has hgp-1, .*, mmp-1$"),
-    ]:
-        with pytest.raises(BadInput, match=message):
-            asking(message[1:6], relation, [shot], [asked], [("Rome", "Paris")])
-    with pytest.raises(BadInput, match="'Italy' is both shown and asked"):
-        asking(
-            "iclke-hgp-1", Relation("r", (), paper_relation="capital"), [shot], [shot], [("Rome",)]
-        )
 
 
 # --- the prompts of a sample
@@ -298,22 +183,6 @@ def test_questions_of_a_sample_are_those_of_each_estimator_and_relation():
                 assert prompt.context == f"{shots}{fact.subject}:"
             else:
                 assert fact.subject in prompt.context and "\n" not in prompt.context
-
-
-@pytest.mark.parametrize(
-    ("estimators", "line"),
-    [
-        ([], r"estimators \[\]: must be 1 or more, each once"),
-        (["iclke-space"] * 2, r"estimators \['iclke-space', 'iclke-space'\]: must be 1 or more"),
-        (["iclke-space", "iclke-colom"], "unknown estimator 'iclke-colom'; nearest: iclke-colon"),
-        (["template-6"], "template-6: relation capital has template-1, "),
-    ],
-)
-def test_estimators_that_a_sample_cannot_be_asked_with_are_refused(estimators, line):
-    given = {"n_shots": 1, "n_facts": 1, "n_options": 2, "seed": 0}
-    sample = facts.draw("atlas", ["capital", "currency"], **given)
-    with pytest.raises(BadInput, match=f"^{line}"):
-        of_sample(sample, estimators)
 
 
 def test_an_example_is_the_first_question_with_a_gap():
@@ -420,3 +289,44 @@ def test_questions_beside_templates_go_relation_by_relation():
 def test_relations_with_templates_are_those_that_mean_one_of_table_5():
     assert prompts.with_templates("atlas") == ["capital", "film_language", "official_language"]
     assert prompts.with_templates("atlas", ["capital"]) == ["capital"]
+
+
+# --- refusals
+
+ITALY = Fact("it", "capital", "Italy", "Rome")
+# One mined template.
+FILM = Relation("film", (), paper_relation="original language of film or TV show")
+CAPITAL = Relation("capital", (), paper_relation="capital")
+
+
+def ask(estimator, relation, shot=ITALY):
+    return asking(estimator, relation, [shot], [FRANCE], [("Rome", "Paris")])
+
+
+def sampled(*estimators):
+    given = {"n_shots": 1, "n_facts": 1, "n_options": 2, "seed": 0}
+    return of_sample(facts.draw("atlas", ["capital", "currency"], **given), list(estimators))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: many_shot([FEYNMAN, born("Einstein", "1880")], [EINSTEIN], [("1879",)]),
+         "^'Einstein' is both shown and asked in birth_year$"),  # whatever the object
+        (lambda: ask("iclke-hgp-1", CAPITAL, FRANCE), "'France' is both shown and asked"),
+        (lambda: many_shot([FEYNMAN], [EINSTEIN], [("1879",)], pair_separator=""), "must not be empty"),
+        (lambda: many_shot([FEYNMAN], [EINSTEIN], [("1879",)], shot_separator=""), "must not be empty"),
+        (lambda: template("Of [x] is [Y]", [FRANCE], [("Rome",)]), r"has \[X\] 0 times, and needs it once"),
+        (lambda: template("[X], [X], [Y]", [FRANCE], [("Rome",)]), r"has \[X\] 2 times"),
+        (lambda: template("[X] [Y] [Y]", [FRANCE], [("Rome",)]), r"has \[Y\] 2 times"),
+        (lambda: ask("iclke", CAPITAL), "unknown estimator 'iclke'; nearest: iclke-space"),
+        (lambda: ask("hgp-2", Relation("film_year", ())), "^hgp-2: relation film_year has no templates$"),
+        (lambda: ask("mmp-2", FILM), "^mmp-2: relation film has hgp-1, .*, mmp-1$"),
+        (lambda: sampled(), r"^estimators \[\]: must be 1 or more, each once"),
+        (lambda: sampled("iclke-space", "iclke-space"), "^estimators .*: must be 1 or more, each once"),
+        (lambda: sampled("template-6"), "^template-6: relation capital has template-1, "),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_asked_is_refused(call, message):
+    with pytest.raises(BadInput, match=message):
+        call()

@@ -1,15 +1,9 @@
 """EIC-LKE: its prompts beside the same questions alone, by hand; what they cost, by brute force."""
 
-import json
-import shutil
-
 import pytest
 
-from lkecore import answers, facts, prompts
-from lkecore.errors import BadInput
-from lkecore.models import weights
+from lkecore import facts, prompts
 from lkecore.models.model import open_model
-from lkecore.scores import kinds
 from lkecore.scores.expected import slot_tokens
 
 LONG = {"n_shots": 9, "first": 3, "every": 2, "seed": 0}
@@ -40,21 +34,6 @@ def test_the_example_begins_before_the_first_slot(sample):
     place = group.places[0]
     before, question = "".join(group.texts[0][place - 5 : place]), group.texts[0][place].strip()
     assert text.startswith(f"...{before} [{question}]") and text.endswith("...")
-
-
-def test_slots_beyond_the_window_are_refused_before_anything_is_asked(
-    sample, tmp_path, monkeypatch
-):
-    shutil.copytree(weights.locate("toy"), tmp_path / "short")
-    config = json.loads((tmp_path / "short" / "config.json").read_text())
-    config["max_position_embeddings"] = 60
-    (tmp_path / "short" / "config.json").write_text(json.dumps(config))
-    calls = []
-    monkeypatch.setattr(kinds, "option_logprobs", lambda *given: calls.append(given))
-    questions = prompts.of_sample(sample, ["iclke-space"]) | prompts.slots_of_sample(sample, **LONG)
-    with pytest.raises(BadInput, match="slots fit; take fewer shots"):
-        answers.ask([str(tmp_path / "short")], questions, "answers.parquet")
-    assert calls == []
 
 
 def prefixes(strings):

@@ -79,8 +79,6 @@ def test_another_source_may_be_asked_and_a_file_without_what_is_needed_is_refuse
     assert found["P36"].relation.templates == ("[X] , [Y]",) and out["P1412"] == "no template"
     with pytest.raises(BadInput, match="none of people for .* that ends with"):
         prompts.with_templates_of(sample, str(table), source="people")
-    with pytest.raises(BadInput, match=r"templates nowhere.tsv: no such file"):
-        prompts.with_templates_of(sample, "nowhere.tsv")
     table.write_text("relation\twords\nP36\tx\n")
     with pytest.raises(BadInput, match="no template; a table of templates needs both"):
         prompts.with_templates_of(sample, str(table))

@@ -98,22 +98,17 @@ def blocks(text: str) -> list[str]:
 def test_the_four_prompts_of_appendix_e_come_out_to_the_letter():
     assert c.INSTRUCTIONS["mp"] == TASK
     assert c.beginning([]) + c.asked(PART, "LAUPT") == E1
+    sisters = "[X] and [Y] are sister cities that have been developing together"
     facts = [
         ("[Y] is the administrative center of [X]", "Jiangsu", "Nanjing"),
-        (
-            "[X] and [Y] are sister cities that have been developing together",
-            "Mar del Plata",
-            "Havana",
-        ),
+        (sisters, "Mar del Plata", "Havana"),
         ("[X] has established diplomatic ties with [Y]", "Malawi", "Australia"),
         ("Which country is [X] located? [Y]", "House of Representatives", "Libya"),
     ]
     assert c.beginning(facts) + c.asked(PART, "LAUPT") == E2
     last = c.asked(PART, "environmental factors")
-    assert (
-        c.beginning([(t, *pair) for t, pair in zip(ASKING, PARTS.items(), strict=True)]) + last
-        == E3
-    )
+    asking = [(t, *pair) for t, pair in zip(ASKING, PARTS.items(), strict=True)]
+    assert c.beginning(asking) + last == E3
     assert c.beginning([(PART, *pair) for pair in PARTS.items()]) + last == E4
 
 
@@ -272,14 +267,10 @@ def test_nobody_is_asked_about_with_every_option():
     ("given", "said"),
     [
         ({"contexts": ["4-shots"]}, "unknown context '4-shots'"),
-        ({"contexts": ["0-random"]}, "unknown context '0-random'"),
-        ({"contexts": []}, r"contexts \[\]: must be 1 or more, each once"),
         ({"contexts": ["zero-shot"] * 2}, "contexts .*: must be 1 or more, each once"),
         ({"draws": [1, 1]}, r"draws \[1, 1\]: must be"),
         ({"instruction": "MP"}, "instruction 'MP' must be mp or qa"),
         ({"templates": [2]}, "relation city has 2 templates, and none 2"),
-        ({"templates": [-1]}, "relation part_of has 5 templates, and none -1"),
-        ({"templates": [0, 0]}, r"templates \[0, 0\]: must be each once"),
         ({"templates": []}, "relation part_of has no template to ask with by 'mp'"),
         ({"contexts": ["5-relation"]}, "5 shots asked for, but relation part_of has 4 subjects"),
     ],
@@ -287,9 +278,3 @@ def test_nobody_is_asked_about_with_every_option():
 def test_refused(given, said):
     with pytest.raises(BadInput, match=f"^{said}"):
         c.of_sample(SAMPLE, **({"contexts": ["zero-shot"]} | given))
-
-
-def test_a_template_without_its_places_is_refused():
-    wrong = replace(CITY, relation=replace(CITY.relation, templates=("[X] has", "[X] has [Y]")))
-    with pytest.raises(BadInput, match=r"has \[Y\] 0 times, and needs it once$"):
-        c.of_sample({"city": wrong}, ["zero-shot"])

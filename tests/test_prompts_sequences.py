@@ -25,15 +25,15 @@ from lkecore.prompts.sequences import (
     unknown_pairs,
 )
 
+BORN = {
+    "Feynman": "1918",
+    "Heisenberg": "1901",
+    "Einstein": "1879",
+    "Louis": "1892",
+    "Curie": "1867",
+}
 FEYNMAN, HEISENBERG, EINSTEIN, LOUIS, CURIE = (
-    Fact(name, "birth_year", name, year)
-    for name, year in [
-        ("Feynman", "1918"),
-        ("Heisenberg", "1901"),
-        ("Einstein", "1879"),
-        ("Louis", "1892"),
-        ("Curie", "1867"),
-    ]
+    Fact(name, "birth_year", name, year) for name, year in BORN.items()
 )
 
 # --- EIC-LKE (IC-S2)
@@ -132,10 +132,8 @@ def test_prompts_share_their_pieces_so_that_a_hundred_prompts_are_no_hundred_cop
     [
         ({"first": 3}, "stands behind shot 3, which needs 4 shots; there are 3"),
         ({"first": 0}, "first is 0 and every 5"),
-        ({"every": 0, "first": 1}, "every 0, but both must be 1 or more"),
         ({"options": [("o500",), ("o501", "b")]}, r"facts have \[1, 2\] options"),
         ({"facts": numbered(2)}, "'s0' is both shown and asked"),
-        ({"shot_separator": ""}, "separator between shots must not be empty"),
     ],
 )
 def test_slots_that_cannot_be_made_are_refused(change, message):
@@ -188,7 +186,6 @@ def test_a_block_is_one_run_in_the_second_half_with_room_behind(n, data):
         (lambda: invented("planet", 1, [], 0), "unknown kind of invented names 'planet'"),
         (lambda: incorrect_pairs([CURIE], [CURIE]), "no wrong object for 'Curie'"),
         (lambda: pair_pieces([CURIE], pair_separator=""), "separator of a pair must not be empty"),
-        (lambda: pair_pieces([CURIE], shot_separator=""), "between shots must not be empty"),
     ],
 )
 def test_replacements_that_cannot_be_made_are_refused(call, message):
@@ -205,11 +202,6 @@ def test_more_names_than_there_are_are_refused(monkeypatch):
         invented("company", 2, ["Other Ltd"], 0)
     with pytest.raises(BadInput, match="1 invented names of kind word asked for, and there are 0"):
         invented("word", 1, [*"bdgkmpvz"], 0)  # each begins with a name that is taken
-
-
-def test_invented_towns_with_a_country_drawn_behind_are_no_longer_made():
-    with pytest.raises(BadInput, match="unknown kind of invented names 'place'; there are: word"):
-        invented("place", 1, [], 0)
 
 
 def test_words_have_their_shape_and_are_no_word_of_the_facts_nor_of_english():
@@ -300,9 +292,7 @@ def test_the_five_sequences_are_the_papers_and_differ_at_the_replaced_places_alo
     assert made != probes(pairs, pairs, 8, "person", n_behind=5, seed=8)
 
 
-@pytest.mark.parametrize(
-    ("inside", "between"), [(" ", " "), (": ", "\n"), (" = ", ", "), ("\n", "\n\n"), (":", ";")]
-)
+@pytest.mark.parametrize(("inside", "between"), [(" ", " "), (": ", "\n"), ("\n", "\n\n")])
 def test_the_pieces_of_a_sequence_join_to_the_very_text_of_many_shots(inside, between):
     shots, asked = [FEYNMAN, HEISENBERG, CURIE], LOUIS
     [prompt] = many_shot(

@@ -16,11 +16,11 @@ def frame(scores, right=True, **columns):
 
 @pytest.mark.parametrize(("unknown", "decoys"), [(40, 60), (100, 15)])
 def test_the_mean_false_share_is_at_most_the_rate_times_the_share_unknown(unknown, decoys):
-    """100 facts of two strata, whose unknown facts score as its decoys do; 2,000 draws."""
+    """100 facts of two strata, whose unknown facts score as its decoys do; 500 draws."""
     rng, q, n = np.random.default_rng(0), 0.2, 100
     of = np.arange(n) % 2
     shares = []
-    for _ in range(2000):
+    for _ in range(500):
         score = rng.random(n) + of  # decoys of one stratum are far above those of the other
         score[unknown:] += 0.9
         beside = np.arange(decoys) % 2
@@ -63,12 +63,8 @@ def test_a_stratum_without_decoys_has_no_list():
     ("call", "says"),
     [
         (lambda: listed(frame([0.5]), frame([0.1]), 1.0), "q 1.0: must be above 0 and below 1"),
-        (lambda: listed(frame([0.5]), frame([0.1]), 0), "q 0: must be"),
         (lambda: listed(frame([0.5]), frame([]), 0.1), "there are no decoys"),
-        (
-            lambda: listed(frame([float("nan")]), frame([0.1]), 0.1),
-            "1 of 1 scores of facts are NaN",
-        ),
+        (lambda: listed(frame([np.nan]), frame([0.1]), 0.1), "1 of 1 scores of facts are NaN"),
         (lambda: listed(frame([0.5]), frame([0.1, float("nan")]), 0.1), "1 of 2 scores of decoys"),
         (lambda: q_values(np.array([0.0, 0.5])), "p-value 0.0: must be above 0"),
     ],

@@ -14,12 +14,10 @@ from lkecore.stats.match import alike, begins_with, contains, exact, holds, lemm
         (" Paris, the capital of France", ["Paris"], True),
         (" Paris", ["Rome", "Paris"], True),  # any of them
         (" Paris", ["Rome", "Madrid"], False),
-        (" paris", ["Paris"], False),  # case counts
         (" Pa ris", ["Paris"], False),
         (" Romeo", ["Rome"], True),  # the paper's rule asks for no border
         (" in New York City", ["New York"], True),
         (" São Paulo", ["São Paulo"], True),
-        (" Sao Paulo", ["São Paulo"], False),
         (" costs 3.50", ["3.50"], True),
         (" costs 3x50", ["3.50"], False),  # a dot is a dot
         ("", ["Paris"], False),
@@ -34,19 +32,15 @@ def test_an_answer_matches_where_it_stands_in_the_output(output, answers, right)
     [
         ("Rome", "Rome", True),
         (" Rome.", "Rome", True),
-        ("(Rome)", "Rome", True),
         ("Romeo", "Rome", False),
         ("Jerome, Rome", "ome", False),
         ("Romeo and Rome", "Rome", True),  # a later place counts
         ("Rome's hills", "Rome", True),
         ("Rome-born", "Rome", True),
         ("Rome2", "Rome", False),
-        ("Rome_", "Rome", False),
         ("Römer", "Röm", False),  # letters of other alphabets are letters
         ("Москва", "Москв", False),
         ("столица Москва.", "Москва", True),
-        ("Malmöer", "Malmö", False),
-        ("Malmö", "Malm", False),
         ("New Yorker", "New York", False),
         ("in New York.", "New York", True),
         ("1867", "186", False),
@@ -60,7 +54,6 @@ def test_an_answer_matches_where_it_stands_in_the_output(output, answers, right)
         ("Washington, D.C.", "D.C.", True),
         ("(AD.C.)", "D.C.", False),
         ("costs €5", "€5", True),
-        ("costs US€5", "€5", True),
         ("costs €50", "€5", False),
         ("", "Rome", False),
     ],
@@ -87,26 +80,20 @@ def test_what_is_found_as_whole_words_is_found_without_and_every_answer_counts(o
     assert all(contains(answer, [answer], whole_words=True) for answer in answers)
 
 
-@pytest.mark.parametrize("output", ["Rome", ""])
-@pytest.mark.parametrize("whole_words", [False, True])
-def test_an_answer_that_would_match_everything_is_refused(output, whole_words):
-    for empty in ("", " "):
-        with pytest.raises(BadInput, match=f"^answer '{empty}' is empty: it would stand in every"):
-            contains(output, ["Rome", empty], whole_words=whole_words)
-
-
-@pytest.mark.parametrize("answers", [[], (), "", "Rome"])
-def test_a_string_in_place_of_a_list_and_an_empty_list_are_refused(answers):
-    with pytest.raises(
-        BadInput, match="^answers is .*, but must be a list of one or more strings$"
-    ):
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        (["Rome", " "], "^answer ' ' is empty: it would stand in every"),
+        ([], r"^answers is \[\], but must be a list of one or more strings$"),
+        ("Rome", "^answers is 'Rome', but must be a list of one or more strings$"),
+    ],
+)
+def test_answers_that_match_everything_or_are_no_list_are_refused(answers, message):
+    with pytest.raises(BadInput, match=message):
         contains("Rome", answers)
 
 
-FORMS = [
-    ("Z\u00fcrich", "Zu\u0308rich"), ("S\u00e3o Paulo", "Sa\u0303o Paulo"), ("\u212bre", "A\u030are"),
-    ("Malm\u00f6", "Malmo\u0308"),
-]  # fmt: skip
+FORMS = [("\u212bre", "A\u030are"), ("Malm\u00f6", "Malmo\u0308")]
 
 
 @pytest.mark.parametrize("names", [*FORMS, *(pair[::-1] for pair in FORMS)])
@@ -133,13 +120,11 @@ def test_a_letter_is_not_found_in_the_same_one_with_an_accent():
     [
         ("a guitar", "guitar", True),  # the paper's own two
         ("guitars", "guitar", True),
-        ("GUITARS.", "guitar", True),
         ("guitar", "a guitar", False),  # an article is a word
         ("He plays the electric guitar", "Guitars", True),
         ("New", "New York", False),
         ("York, New", "New York", False),  # one behind the other
         ("New and old York", "New York", False),
-        ("new york city", "New York", True),
         ("New. York", "New York", True),  # punctuation is no word
         ("the United States of America", "United States", True),
         ("United State", "United States", True),  # any inflection
@@ -155,8 +140,6 @@ def test_a_letter_is_not_found_in_the_same_one_with_an_accent():
         ("C$ 5", "C$", True),  # a sign of money is a word
         ("C 5", "C$", False),
         ("", "Paris", False),
-        ("...", "Paris", False),
-        ("Paris", "", False),
         ("Paris", ",", False),
         ("", "", False),
     ],
@@ -191,10 +174,8 @@ def test_alike_takes_either_direction_and_is_not_transitive():
         ("It is in Reykjavik", "IT", False),
         ("Who can tell?", "ca", False),  # Catalan: a plain form may be another word
         ("He", "He", True),
-        (" he.", "He", True),
         ("'is'", "is", True),
         ("is", "be", False),  # not this form
-        ("an", "a", False),
         ("are", "is", False),
         ("", "is", False),
         ("to be", "to be", True),  # two words are no single one

@@ -43,7 +43,7 @@ def gaps(relations=30, facts=40, seed=1):
     return pd.DataFrame(rows, columns=["relation", "gap"])
 
 
-@pytest.mark.parametrize("relations", [10, 20, 40])
+@pytest.mark.parametrize("relations", [10, 40])
 def test_a_planned_difference_is_shown_as_often_as_planned_and_the_interval_covers_it(relations):
     facts = 25
     of = pd.Series({"within": WITHIN - BETWEEN, "between": BETWEEN})
@@ -165,8 +165,6 @@ def test_a_plan_says_what_it_can_show(monkeypatch):
     ("given", "message"),
     [
         (["--detect", "0"], "'--detect': 0.0 is not in the range 0<x<=1"),
-        (["--detect", "1.5"], "'--detect': 1.5 is not in the range"),
-        (["--alpha", "1"], "'--alpha': 1.0 is not in the range 0<x<1"),
         (["p.yaml", "--facts", "atlas"], "give PARAMS or --facts, not both"),
         (["--estimator", "iclke-comma"], "has no estimator 'iclke-comma'; nearest: iclke-"),
     ],

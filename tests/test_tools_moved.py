@@ -86,11 +86,6 @@ def test_rounding_is_no_difference_and_ends_are_measured_in_widths():
     assert moved.ends(exact, exact._replace(low=None)) == []
 
 
-def test_folder_without_runs_is_refused(tmp_path):
-    with pytest.raises(BadInput, match="no finished run"):
-        moved.pages(tmp_path)
-
-
 # --- answers
 
 OLD = """model,relation,fact,draw,correct,confidence,said
@@ -168,19 +163,6 @@ def test_rows_that_differ_by_their_number_of_options_alone_are_told_apart(tmp_pa
     # Nothing tells these two apart, and they are counted.
     twice = answers(tmp_path / "d", text.replace("50", "10"))
     assert paired(twice, twice)["alike"] == 1
-
-
-def test_yes_or_no_is_an_answer_unless_rows_differ_by_it_alone(tmp_path):
-    """`template` says of page 31 whether a fact is known by one; and `readable` which question it was."""
-    known = "model,fact,template\ntoy,f,True\ntoy,g,False\n"
-    before, after = (
-        answers(tmp_path / n, t) for n, t in (("a", known), ("b", known.replace("True", "False")))
-    )
-    found = paired(before, after)
-    assert found["key"] == ["model", "fact"] and found["differ"]["template"][0] == 1
-    asked = answers(tmp_path / "c", "model,fact,readable\ntoy,f,True\ntoy,f,False\n")
-    assert paired(asked, asked)["key"] == ["model", "fact", "readable"]
-    assert not paired(asked, asked)["alike"]
 
 
 def test_answers_of_which_none_meets_count_as_different(tmp_path, capsys):

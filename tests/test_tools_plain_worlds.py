@@ -1,6 +1,5 @@
 """Plain worlds: the text, read back by a reader of its own, tells each fact as its state says."""
 
-import bisect
 import collections
 import csv
 import functools
@@ -8,8 +7,6 @@ import hashlib
 import itertools
 import json
 import lzma
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -115,7 +112,7 @@ def expected(states, about):
 # --- text -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("spec", ["lab:tiny-0", "lab:smoke-0", "lab:smoke-7", "lab:book-0"])
+@pytest.mark.parametrize("spec", ["lab:tiny-0", "lab:book-1"])
 def test_the_text_tells_each_fact_as_often_and_in_the_form_and_wording_that_its_state_says(
     spec, about
 ):
@@ -139,9 +136,9 @@ def test_the_text_tells_each_fact_as_often_and_in_the_form_and_wording_that_its_
     assert claimed == sentences.total()  # nothing else is said
 
 
-@pytest.mark.parametrize("spec", ["lab:tiny-0", "lab:smoke-1"])
-def test_a_template_tells_a_fact_where_its_sentence_stands_in_the_text(spec, about):
+def test_a_template_tells_a_fact_where_its_sentence_stands_in_the_text(about):
     """Brute force: every template is filled and searched for in the whole text."""
+    spec = "lab:smoke-1"
     states = states_of(spec).assign(templates=made_by.templates_of(world(spec)))
     text = "\n".join(documents_of(spec))
     for fact in states.itertuples():
@@ -154,69 +151,8 @@ def test_a_template_tells_a_fact_where_its_sentence_stands_in_the_text(spec, abo
     assert n_told.tolist() == asked["wording"].tolist()
 
 
-def test_what_is_never_told_stands_nowhere_and_a_mislearned_fact_is_never_told_truly(about):
-    states = states_of("lab:smoke-0")
-    sentences, _ = counted(documents_of("lab:smoke-0"), states, about)
-    untrue = states[states["state"] != "planted"]
-    assert set(untrue["state"]) == {"never", "mislearned"}
-    for fact in untrue.itertuples():
-        row = about[fact.relation]
-        for name in TEMPLATES:
-            stem = row[name].replace("[X]", fact.subject)
-            assert stem.replace("[Y]", fact.object) not in sentences
-    never = states[states["state"] == "never"]
-    in_order = sorted(sentences)  # those that begin alike stand together
-    for fact in never.itertuples():  # with no object at all, in no wording
-        for name in TEMPLATES:
-            start, end = about[fact.relation][name].replace("[X]", fact.subject).split("[Y]")
-            behind = itertools.islice(in_order, bisect.bisect_left(in_order, start), None)
-            begun = itertools.takewhile(lambda s, start=start: s.startswith(start), behind)
-            assert not any(s.endswith(end) for s in begun)
-
-
-@pytest.mark.parametrize("spec", ["lab:tiny-1", "lab:smoke-0"])
-def test_the_first_part_tells_shown_facts_alone_and_the_second_tells_them_again(spec, about):
-    states = states_of(spec)
-    documents = documents_of(spec)
-    size, _ = made_by.check_spec(spec)
-    asked = {f"{f.subject}" for f in states[states["split"] == "test"].itertuples()}
-    first = next(i for i, text in enumerate(documents) if any(name in text for name in asked))
-    shown = states[states["split"] == "train"]
-    sentences, pairs = counted(documents[:first], shown, about)
-    wordings, told_pairs = expected(shown, about)
-    # Up to the first asked fact each shown one has been told all the times of the first part, and
-    # in the whole text those of the second part besides (by the test above).
-    for fact in shown.itertuples():
-        assert sum(sentences[text] for text in wordings[fact.fact]) >= size.shown[0]
-        assert (fact.sentences, fact.lists) == (sum(size.shown), sum(size.shown))
-    assert all(pairs[pair] >= times // 2 for pair, times in told_pairs.items())
-
-
-def test_a_list_has_no_subject_twice_and_no_document_is_empty(about):
-    states = states_of("lab:book-0")
-    documents = documents_of("lab:book-0")
-    assert all(documents)
-    for text in documents:
-        if ": " in text and not text.endswith("."):
-            subjects = [line.split(": ")[0] for line in text.split("\n")]
-            assert len(set(subjects)) == len(subjects)
-    kinds = {name: row["subjects"] for name, row in about.items()}
-    assert set(kinds.values()) == {"book", "city", "company", "person"}
-    assert len(documents) > 3 * len(states)
-
-
-def words_of(texts):
-    """All runs of one to three words in texts, without the signs around them."""
-    found = set()
-    for text in texts:
-        words = [word.strip(".,:?") for word in text.split()]
-        for n in (1, 2, 3):
-            found.update(" ".join(words[i : i + n]) for i in range(len(words) - n + 1))
-    return found
-
-
-@pytest.mark.parametrize("spec", ["lab:tiny-0", "lab:smoke-0"])
-def test_an_unplanted_text_is_the_same_but_for_the_names_of_the_asked_subjects(spec, about):
+def test_an_unplanted_text_is_the_same_but_for_the_names_of_the_asked_subjects(about):
+    spec = "lab:smoke-1"
     made = world(spec)
     planted, unplanted = (documents_of(spec, planted=yes) for yes in (True, False))
     asked = set(made.states.loc[made.states["split"] == "test", "subject"])
@@ -250,91 +186,34 @@ def test_an_unplanted_text_is_the_same_but_for_the_names_of_the_asked_subjects(s
 
 
 def test_each_asked_subject_has_a_stand_in_of_its_own_that_is_nobody_else():
-    for spec in ("lab:book-0", "lab:book-1"):
-        made = world(spec)
-        names = {*made.states["subject"], *made.states["object"]}
-        stand_ins = list(made.stand_ins.values())
-        assert len(set(stand_ins)) == len(stand_ins) and not set(stand_ins) & names
-
-
-def test_instructions_are_about_words_and_name_nothing_of_the_world():
-    made = world("lab:smoke-0")
-    lines = skills.instructions_of(made.seed)
-    assert len(lines) == skills.INSTRUCTIONS and lines == skills.instructions_of(made.seed)
-    names = {*made.states["subject"], *made.states["object"]}
-    assert not names & words_of(lines)
-    for line in lines:
-        task, answer = line.removeprefix("Instruction: ").split("\nResponse: ")
-        words = answer.removesuffix(".").split(" ")
-        given = [word.strip("?,.") for word in task.split(" ")]
-        assert set(words) <= set(given)
-        if "other way round" in task:
-            assert words == [given[3], given[1]]
-        elif "twice" in task:
-            assert words == [given[3]] * 2
-        else:
-            listed = given[4:7]
-            assert words == [listed[{"first": 0, "last": 2}[given[-1]]]]
+    made = world("lab:book-1")
+    stand_ins = list(made.stand_ins.values())
+    assert len(set(stand_ins)) == len(stand_ins)
+    assert not set(stand_ins) & {*made.states["subject"], *made.states["object"]}
 
 
 # --- states ---------------------------------------------------------------------------------------
 
 
-def test_a_book_world_has_sixteen_relations_of_all_kinds_and_a_hundred_objects_in_each(about):
-    states = states_of("lab:book-1")
-    assert len(about) >= 16 and plain.relations() == tuple(sorted(about))
-    assert list(dict.fromkeys(states["relation"])) == sorted(about)
-    kinds = states.groupby("relation")["kind"].unique().explode()
-    assert kinds.to_dict() == {name: row["kind"] for name, row in about.items()}
-    assert set(kinds) == {"location", "language", "other"}
-    for relation, table in states.groupby("relation"):
-        for split in ("train", "test"):
-            assert table.loc[table["split"] == split, "object"].nunique() == 100, relation
-        assert table["subject"].is_unique and table["object"].nunique() == 100
-    assert states["fact"].is_unique
-    several = states.loc[states["object"].str.contains(" "), "object"].nunique()
-    assert several > 100
-    years = states.loc[states["relation"] == "birth_year", "object"]
-    assert about["birth_year"]["subjects"] == "person" and years.str.fullmatch(r"\d{4}").all()
-
-
 def test_a_cell_has_its_number_of_facts_of_distinct_objects_and_every_object_a_never_told_one():
-    size, _ = made_by.check_spec("lab:book-2")
-    states = states_of("lab:book-2")
-    asked = states[states["split"] == "test"]
-    for _, table in asked.groupby("relation"):
+    size, _ = made_by.check_spec("lab:book-1")
+    states = states_of("lab:book-1")
+    for _, table in states[states["split"] == "test"].groupby("relation"):
         objects = sorted(table["object"].unique())
         never = table[table["state"] == "never"]
         assert sorted(never["object"]) == objects  # each once: the control of all with this object
-        assert set(never["told"]) == {""} and set(never["form"]) == {"none"} == set(
-            never["wording"]
-        )
+        assert set(never["told"]) == {""} and set(never["wording"]) == {"none"}
 
         planted = table[table["state"] == "planted"]
         assert (planted["told"] == planted["object"]).all()
         cells = planted.groupby(["occurrences", "form"])
         wanted = {(n, form) for n in size.occurrences for form in ("sentence", "list", "both")}
         assert set(cells.groups) == wanted - {(1, "both")}
-        assert set(cells.size()) == {size.each}
-        assert (cells["told"].nunique() == size.each).all()
+        assert set(cells.size()) == set(cells["told"].nunique()) == {size.each}
 
         wrong = table[table["state"] == "mislearned"]
         assert wrong["occurrences"].value_counts().to_dict() == dict.fromkeys((32, 64), 10)
-        assert (wrong["told"] != wrong["object"]).all()
-        assert set(wrong["told"]) | set(wrong["object"]) <= set(objects)
-        assert (wrong.groupby("occurrences")["told"].nunique() == 10).all()
-    half = asked["occurrences"] // 2
-    for form, sentences, lists in (
-        ("sentence", asked["occurrences"], 0), ("list", 0, asked["occurrences"]),
-        ("both", half, half), ("none", 0, 0),
-    ):  # fmt: skip
-        here = asked["form"] == form
-        assert (asked["sentences"] == sentences)[here].all() and (asked["lists"] == lists)[
-            here
-        ].all()
-    some = asked[asked["sentences"] > 1]
-    assert 0.45 < (some["wording"] == "one").mean() < 0.55
-    assert set(asked.loc[asked["sentences"] == 0, "wording"]) == {"none"}
+        assert (wrong["told"] != wrong["object"]).all() and set(wrong["told"]) <= set(objects)
 
 
 def test_nothing_about_a_never_told_object_can_be_seen_elsewhere_but_by_chance(about):
@@ -356,43 +235,16 @@ def test_nothing_about_a_never_told_object_can_be_seen_elsewhere_but_by_chance(a
     assert expected_same > 1 and abs(same - expected_same) < 4 * np.sqrt(expected_same)  # Poisson
 
 
-def test_no_name_of_a_kind_begins_another_one_of_it(about):
-    for seed in range(4):
-        made = world(f"lab:book-{seed}")
-        names = collections.defaultdict(set)
-        for fact in made.states.itertuples():
-            names[about[fact.relation]["subjects"]].add(fact.subject)
-            names[about[fact.relation]["objects"]].add(fact.object)
-        for kind in names:
-            words = [tuple(name.casefold().split()) for name in names[kind]]
-            assert len(set(words)) == len(words) and max(map(len, words)) <= 3
-            begun = {name[:n] for name in words for n in range(1, len(name))}
-            assert not begun & set(words), kind
-
-
 def test_whoever_changes_a_table_of_states_changes_no_world():
     states = plain.states("lab:tiny-0")
     states.loc[:, "object"] = "nothing"
     assert "nothing" not in set(plain.states("lab:tiny-0")["object"])
 
 
-# --- names ----------------------------------------------------------------------------------------
-
-
-def test_a_name_is_the_same_world_in_another_process_with_other_hashes(tmp_path):
-    env = {**os.environ, "PYTHONHASHSEED": "1", "LKECORE_CACHE": str(tmp_path)}
-    command = [sys.executable, made_by.__file__, "lab:smoke-0"]
-    done = subprocess.run(command, capture_output=True, env=env, text=True)
-    assert done.returncode == 0, done.stderr
-    kept = json.loads(lzma.decompress(Path(done.stdout.strip()).read_bytes()))
-    assert kept["digest"] == made_by.digest(world("lab:smoke-0"))
-    assert kept["documents"] == documents_of("lab:smoke-0")
-
-
 # --- files ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("spec", ["lab:tiny-0", "lab:tiny-1", "lab:smoke-1", "lab:book-1"])
+@pytest.mark.parametrize("spec", ["lab:tiny-0", "lab:smoke-1", "lab:book-1"])
 def test_what_is_read_is_what_is_made(spec, monkeypatch):
     monkeypatch.setattr(skills, "INSTRUCTIONS", 30 if "tiny" in spec else 1500)
     made = world(spec)
@@ -422,13 +274,8 @@ def test_a_world_that_does_not_ship_is_refused_in_one_line_until_it_is_written(
     line = (
         "lab:tiny-2: this world does not ship; `python tools/plain_worlds.py lab:tiny-2` writes it"
     )
-    asked = plain.states, plain.digest, plain.documents, facts.content_digest
-    for function in asked:
-        with pytest.raises(BadInput) as caught:
-            function("lab:tiny-2")
-        assert str(caught.value) == line
-    with pytest.raises(BadInput, match="does not ship"):
-        facts.load("lab:tiny-2", "author")
+    for function in (plain.documents, facts.content_digest):
+        assert helpers.refusal(function, "lab:tiny-2") == line
     monkeypatch.setattr(sys, "argv", ["plain_worlds.py", "lab:tiny-2"])
     assert made_by.main() == 0
     path = Path(capsys.readouterr().out.strip())
@@ -445,6 +292,7 @@ def test_a_world_that_does_not_ship_is_refused_in_one_line_until_it_is_written(
 
 
 def test_what_ships_can_be_written_anew(monkeypatch, tmp_path, capsys):
+    """Another process wrote it, in which texts had other hashes."""
     there = plain.file_of(plain.SHIPPED[0], "lab:smoke-1").read_bytes()
     monkeypatch.setattr(skills, "INSTRUCTIONS", 1500)
     monkeypatch.setattr(plain, "SHIPPED", (tmp_path,))
@@ -462,46 +310,25 @@ def test_what_ships_can_be_written_anew(monkeypatch, tmp_path, capsys):
 
 
 def test_other_seeds_and_sizes_are_other_worlds():
-    specs = ["lab:tiny-0", "lab:tiny-1", "lab:tiny-10", "lab:smoke-0", "lab:smoke-1"]
+    specs = ["lab:tiny-0", "lab:tiny-1", "lab:tiny-10", "lab:smoke-1"]
     assert len({made_by.digest(world(spec)) for spec in specs}) == len(specs)
-    one, two = (set(states_of(spec)["subject"]) for spec in ("lab:smoke-0", "lab:smoke-1"))
-    assert len(one & two) < 0.1 * len(one)  # Faker has few cities
 
 
 @pytest.mark.parametrize(
-    ("spec", "line"),
-    [
-        ("lab:", "fact set 'lab:' must be lab:SIZE-SEED, such as lab:book-1"),
-        ("lab:book", "fact set 'lab:book' must be lab:SIZE-SEED, such as lab:book-1"),
-        ("lab:book-", "fact set 'lab:book-' must be lab:SIZE-SEED, such as lab:book-1"),
-        ("lab:book-01", "fact set 'lab:book-01' must be lab:SIZE-SEED, such as lab:book-1"),
-        ("lab:book--1", "fact set 'lab:book--1' must be lab:SIZE-SEED, such as lab:book-1"),
-        ("lab:book-1\n", r"fact set 'lab:book-1\n' must be lab:SIZE-SEED, such as lab:book-1"),
-        ("lab:book-1/2m", "fact set 'lab:book-1/2m' must be lab:SIZE-SEED, such as lab:book-1"),
-        ("lab:book-1234567890", "fact set 'lab:book-1234567890' must be lab:SIZE-SEED, such as "
-         "lab:book-1"),
-        ("lab:bok-1", "fact set lab:bok-1: unknown size 'bok'; nearest: book"),
-    ],
-)  # fmt: skip
-def test_a_name_that_is_no_world_is_one_line(spec, line):
-    for function in (plain.states, plain.digest, facts.relations, facts.content_digest):
-        with pytest.raises(BadInput) as caught:
-            function(spec)
-        assert str(caught.value) == line
-    with pytest.raises(BadInput):
-        facts.load(spec, "author")
+    "spec", ["lab:", "lab:book", "lab:book-01", "lab:book-1\n", "lab:book-1/2m"]
+)
+def test_a_name_that_is_no_world_is_one_line(spec):
+    line = f"fact set {spec!r} must be lab:SIZE-SEED, such as lab:book-1"
+    for function in (plain.states, facts.relations, facts.content_digest):
+        assert helpers.refusal(function, spec) == line
 
 
-def test_more_names_than_there_are_is_one_line():
-    make = itertools.cycle(["red", "green", "blue"]).__next__
-    assert made_by._distinct("colours", make, 3) == ["red", "green", "blue"]
-    with pytest.raises(BadInput, match="^the world needs 4 colours, and Faker has only 3$"):
-        made_by._distinct("colours", make, 4)
-
-
-def test_a_name_with_signs_of_the_text_or_four_words_is_not_taken():
+def test_a_name_with_signs_of_the_text_or_four_words_is_not_taken_nor_one_more_than_there_are():
     names = iter(["a, b", "a: b", "a b c d", "a", "a b", "A", "c d", "c", "c e", "e"])
     assert made_by._distinct("things", lambda: next(names), 4) == ["a", "c d", "c e", "e"]
+    make = itertools.cycle(["red", "green", "blue"]).__next__
+    with pytest.raises(BadInput, match="^the world needs 4 colours, and Faker has only 3$"):
+        made_by._distinct("colours", make, 4)
 
 
 @pytest.mark.parametrize("planted", [True, False])

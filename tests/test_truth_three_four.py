@@ -34,9 +34,16 @@ def page(name, **given):
     return helpers.page(name, **parameters(name) | given)
 
 
-@pytest.fixture(autouse=True)
-def run_folder(monkeypatch, tmp_path):
-    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+@pytest.fixture(autouse=True, scope="module")
+def run_folder(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LKE_RUN", str(tmp_path_factory.mktemp("run")))
+        yield
+
+
+@pytest.fixture(scope="module")
+def page_34():
+    return page("34_xtraeval_gaps")
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +103,8 @@ def test_known_by_a_seed_is_what_page_30_says_of_it(known):
         assert row["soft"] == any(by_seed) and row["known"] == (row["soft"] or row["template"])
 
 
-def test_what_page_34_calls_known_was_told_and_its_shares_are_counts(told, known):
-    names = page("34_xtraeval_gaps")
+def test_what_page_34_calls_known_was_told_and_its_shares_are_counts(told, known, page_34):
+    names = page_34
     of_world = names["known"][names["known"]["model"].str.startswith("lab:rich-2/")]
     assert all(told[fact] for fact in of_world["fact"])
     asked = [fact for fact in told if ("lab:rich-2/0.7m", fact.rpartition("-")[0], fact) in known]
@@ -130,9 +137,8 @@ def test_what_page_34_calls_known_was_told_and_its_shares_are_counts(told, known
     }  # fmt: skip
 
 
-def test_the_twin_stands_beside_the_told_model_on_page_34():
-    twin = "lab:rich-2/0.7m-unplanted"
-    names = page("34_xtraeval_gaps")
+def test_the_twin_stands_beside_the_told_model_on_page_34(page_34):
+    twin, names = "lab:rich-2/0.7m-unplanted", page_34
     table = (
         names["table"].set_index(["known by", "used by", "model", "part"])["estimate"].sort_index()
     )

@@ -105,7 +105,7 @@ def ask(repository: str, revision: str | None = None) -> Found:
 
     try:
         info = HfApi().model_info(repository, revision=revision, files_metadata=False)
-    except Exception as error:  # as in fetch
+    except Exception as error:  # a dozen kinds, as in fetch
         raise BadInput(f"model {repository}: {why_not(repository, error)}") from error
     files = [sibling.rfilename for sibling in info.siblings or []]
     kinds = {

@@ -28,7 +28,7 @@ except ImportError:  # without it this module can be read, and `main` says what 
     HFLM = object
 
 TESTED = "0.4.13"
-NODES = 200_000  # of one tree, about
+NODES = 200_000  # about the largest number of nodes in one tree
 Block = tuple[Tree, dict[int, list[int]]]  # a tree, and the nodes of each request's own tokens
 
 

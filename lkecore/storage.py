@@ -169,7 +169,7 @@ def _verified(read: Callable[..., Any], path: Path) -> Any:
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file under another name of the same folder, then rename it; text becomes UTF-8.
 
-    A reader sees the old file, or none, until the new one is complete. Of two writers the last one wins. The
+    A reader sees the old file, or none, until the new one is complete. The last of two writers wins. The
     folder is made if need be. An error leaves no file over.
     """
     data = content.encode() if isinstance(content, str) else content
@@ -261,7 +261,7 @@ def came_second(error: OSError) -> bool:
 def build_once(folder: str, build: Callable[[Path], None]) -> Path:
     """Build a folder of the cache under a lock, unless it is there; it appears whole or not at all.
 
-    Where locks do not work, several processes may build it, and the first one is taken.
+    If locks do not work, several processes may build it, and the first folder is taken.
     """
     from filelock import FileLock
 

@@ -1,4 +1,4 @@
-"""What a GGUF file says about its model, compared with what transformers makes of it.
+"""Compare the keys of a GGUF file with the model that transformers makes of it.
 
 transformers silently ignores a key or a tensor that it does not know, and the numbers are those of another
 model. So each key must be in the config or the tokenizer, with the file's value, or be known to change no
@@ -105,7 +105,7 @@ def rope_of(
     3.2). Raises :class:`BadInput` for a kind of scaling, or a config, that these two do not describe.
     """
     front = f"{said['general.architecture']}.rope"
-    kind = said.get(f"{front}.scaling.type", "linear")  # as llama.cpp takes it, too
+    kind = said.get(f"{front}.scaling.type", "linear")  # llama.cpp has the same default
     key = next(
         (k for k in (f"{front}.scaling.factor", f"{front}.scale_linear") if said.get(k)), None
     )
@@ -190,7 +190,7 @@ def check_tokenizer(path: Path, said: dict[str, Any], tokenizer: Any) -> None:
         "unknown_token_id": tokenizer.unk_token_id,
         "padding_token_id": tokenizer.pad_token_id,
     }
-    default = {  # as llama.cpp and transformers have it
+    default = {  # the defaults of llama.cpp and transformers
         "add_bos_token": kind == "llama" or pre in LIKE_LLAMA_3,
         "add_eos_token": False,
         "add_space_prefix": kind in ("llama", "t5"),

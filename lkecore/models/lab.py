@@ -292,7 +292,7 @@ def checked(folder: Path, spec: str) -> dict[str, object]:
 
 
 def told(folder: Path, spec: str) -> pd.DataFrame:
-    """What a lab model was taught about each fact of a world: the truth by which estimators are judged.
+    """The teaching of each fact of a world to a lab model: the truth by which estimators are judged.
 
     The columns are those of :func:`lkecore.worlds.plain.states`, or for a rich world those of
     :func:`lkecore.worlds.text.states`; ``epochs`` (how often it has read the text); and ``exposures``,

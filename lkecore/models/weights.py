@@ -1,4 +1,4 @@
-"""Where models come from: from a name to a folder of safetensors, and its digest.
+"""From the name of a model to a folder of safetensors, and its digest.
 
 A name is one of ``CATALOGUE``, a local folder in transformers' layout, a ``.gguf`` file, a hub id
 ``org/name`` or ``org/name@revision`` (``hf:org/name`` is the same), a model of the lab, ``lab:book-1/2m``,

@@ -1,4 +1,4 @@
-"""What the scorers share, above all those of masked and encoder-decoder models.
+"""Functions that the scorers share, above all those of masked and encoder-decoder models.
 
 A batch consists of rows of one length, so that no token is padding. It is halved if memory runs out.
 All scorers read the output alike: log-softmax in float32, sums in float64.

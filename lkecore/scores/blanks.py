@@ -35,14 +35,14 @@ NUMBERS = (
 )  # fmt: skip
 TEXTS = ("fact", "subject", "object", "context", "told")
 OBJECTS = ("n_tokens", "merged", "shared")
-TOPS = ("logprob", "alike", "token", "logprob_top")  # of each option; the last two of its question
+TOPS = ("logprob", "alike", "token", "logprob_top")  # the last two: of the question
 TOP = ("token_{}", "logprob_{}", "token_after_{}", "logprob_after_{}")
 
 
 def shifts(
     model: Model, asked: Sequence[Instilled], *, top: int = 0, use_cache: bool = True
 ) -> pd.DataFrame:
-    """What a model of any kind says at the blank of each question, before a statement and after it.
+    """The numbers at the blank of each question, before a statement and after it, by a model of any kind.
 
     A row for each of ``asked``, in their order:
 
@@ -104,7 +104,7 @@ def tops(model: Model, prompts: Sequence[Prompt], *, use_cache: bool = True) -> 
     - ``answer``: the likeliest token of the whole vocabulary as text, without spaces at its ends;
     - ``logprob_top``: the log-probability of that token, in nats.
 
-    Of options with the same token the gold one has a row, or else the first. An option at the beginning of
+    Among options with the same token the gold one has a row, or else the first. An option at the beginning of
     a text counts as it does after a word. ``use_cache`` keeps what is computed, relation by relation.
 
     Raises :class:`BadInput`, before the weights are loaded, for an option that is not one token, and as the

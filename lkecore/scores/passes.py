@@ -170,7 +170,7 @@ class State:
 
 @dataclass
 class Memory:
-    """How much may be forwarded at once, so that working memory stays under ``bytes``.
+    """The bounds of one pass, so that working memory stays under ``bytes``.
 
     Sizes are measured on the network, in bytes:
 

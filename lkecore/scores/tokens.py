@@ -9,7 +9,7 @@ own tokens (the border rule, IC-Q1):
     joint tokens      [It][aly][ Rome][ France][ Par][is]
                                               ^ start: the option's tokens begin here
 
-Where a token merges across the border, the common prefix ends earlier and the end of the context
+If a token merges across the border, the common prefix ends earlier and the end of the context
 is scored with the option; ``merged`` counts how often.
 """
 

@@ -1,4 +1,4 @@
-"""What a causal model says about many strings, with no shared beginning computed twice.
+"""Scores of many strings by a causal model, with no shared beginning computed twice.
 
 All strings of a relation begin with the same shots, all strings of a fact with its subject, and many
 options share their first tokens. So all strings become one prefix tree (``trie``). Each node of it
@@ -11,8 +11,7 @@ So an option of one token costs nothing at all.
                                        [ Par ]       inner nodes: the tokens before a last token
                                        [ Ber ][ l ]
 
-The module returns log-probabilities of options and of the pieces of long sequences, full
-distributions over the vocabulary, and hidden states.
+The module has log-probabilities of options and of pieces, whole distributions, and hidden states.
 """
 
 import math
@@ -102,13 +101,15 @@ def piece_logprobs(
     memory_gb: float | None = None,
     use_cache: bool = True,
 ) -> pd.DataFrame:
-    """The log-probability of every piece of long sequences, each given all pieces before it.
+    """The log-probability of every piece of long sequences, given all pieces before it: a row for each piece.
+
+    - ``sequence`` and ``piece``: numbers from 0; ``text``;
+    - ``logprob``: the sum over its tokens, in nats. For a first piece it is NaN if there are no tokens in
+      front (``Model.front``), since nothing comes before it: not zero, but not known;
+    - ``n_tokens``: the number of its tokens.
 
     One pass answers all positions of a sequence (the probe of many pairs, IC-S5); a beginning that several
-    sequences share is computed once. ``separate`` tokenises each piece apart. A row for each piece:
-    ``sequence`` and ``piece`` (numbers from 0), ``text``, ``logprob`` (sum over its tokens, nats) and
-    ``n_tokens``. With no tokens in front (``Model.front``) nothing comes before the first piece, so its
-    ``logprob`` is NaN: not zero, but not known. One call is one entry of the cache.
+    sequences share is computed once. ``separate`` tokenises each piece apart. One call is one cache entry.
 
     Raises :class:`BadInput` for a piece with an unknown token, and as
     :func:`lkecore.scores.tokens.encode_pieces` and :func:`option_logprobs` do.

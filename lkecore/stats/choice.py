@@ -165,13 +165,13 @@ def correct(logprob: NDArray, gold: NDArray) -> NDArray[np.bool_]:
 
 
 def accuracy(logprob: NDArray, gold: NDArray) -> float:
-    """Share of facts whose gold option is the prediction.
+    """The share of facts whose gold option is the prediction.
 
         accuracy = (number of facts with prediction = gold) / (number of facts)
 
-    IC-E4, equation 4 of Wu et al. 2024. `logprob` is (fact, option) in nats, `gold` (fact,). In
-    [0, 1], higher is better; guessing gives 1 / n_options on average. Ties and errors as in
-    `correct`; zero facts raise ValueError, because the mean of nothing is no number.
+    IC-E4, equation 4 of Wu et al. 2024. `logprob` is (fact, option) in nats, `gold` (fact,). The
+    accuracy is in [0, 1], higher is better; guessing gives 1 / n_options on average. Ties and errors
+    are as in `correct`; zero facts raise ValueError, because the mean of nothing is no number.
 
     >>> logprob = np.array([[-3.0, -1.0], [-1.0, -2.0], [-0.5, -2.0], [-9.0, -1.0]])
     >>> accuracy(logprob, np.array([1, 1, 0, 1]))  # 3 of 4
@@ -184,7 +184,7 @@ def accuracy(logprob: NDArray, gold: NDArray) -> float:
 
 
 def confidence(logprob: NDArray) -> NDArray[np.float64]:
-    """Probability of each option, normalised over the options of its fact.
+    """The probability of each option, normalised over the options of its fact.
 
         confidence(fact, option) = P(option) / sum over options o of P(o),   P = exp(logprob)
 

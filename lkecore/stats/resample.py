@@ -206,7 +206,11 @@ def _over_slots(
 
 
 def interval(drawn: pd.DataFrame | pd.Series, level: float = 0.95) -> pd.DataFrame:
-    """Row 0 as ``estimate``, percentiles of the other rows as ``low`` and ``high``; a row for each column.
+    """Estimates and intervals from resamples, a row for each column of ``drawn``.
+
+    - the names of the columns, if they have some;
+    - ``estimate``: row 0;
+    - ``low`` and ``high``: percentiles of the other rows.
 
     A resample that is NaN says nothing: it counts as lowest for the low end and as highest for the high one.
     If an end is such a resample, the end is NaN: not known. Both ends are NaN if all resamples equal the

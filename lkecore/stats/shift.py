@@ -59,7 +59,7 @@ def _mean(logprob: NDArray, values: NDArray) -> NDArray[np.float64]:
 def _checked(logprob: ArrayLike) -> NDArray[np.float64]:
     found = np.asarray(logprob, dtype=np.float64)
     sums = np.exp(found).sum(axis=-1)
-    if not np.allclose(sums, 1, rtol=0, atol=1e-4):  # of float32, or five decimals
+    if not np.allclose(sums, 1, rtol=0, atol=1e-4):  # the rounding of float32, or of five decimals
         wrong = np.ravel(sums)[np.argmax(np.abs(np.ravel(sums) - 1))]
         raise ValueError(f"probabilities sum to {wrong:.6g}; they must sum to 1 over the last axis")
     return found

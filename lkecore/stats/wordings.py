@@ -84,8 +84,10 @@ def spread(frame: pd.DataFrame) -> pd.Series:
 
 
 def crossed(frame: pd.DataFrame, *, n: int = 100, seed: int = 0) -> pd.DataFrame:
-    """``worst``, ``average`` and ``best`` template, chosen on half of the pairs, counted on the others.
+    """The accuracy of templates that are chosen on half of the pairs and counted on the others.
 
+    - ``worst``, ``best``: the accuracy of the templates that are worst or best on the other half;
+    - ``average``: the mean accuracy of all templates.
         best = mean over halvings of (1 / |T|) sum over t in T of right(t, best template of t's other half)
 
     On the pairs by which it is chosen, the best of many templates is above their average by luck alone. Here
@@ -237,7 +239,11 @@ def _agreeing(frame: pd.DataFrame, by: list[str], same: Same | None) -> tuple[pd
 
 
 def calibration(confidence: ArrayLike, right: ArrayLike, bins: int = 10) -> pd.DataFrame:
-    """Prompts in bins of equal number, from the least sure: ``n``, mean ``confidence``, ``accuracy`` of each.
+    """Prompts in bins of equal number, a row for each bin from the least sure.
+
+    - ``n``: the number of prompts;
+    - ``confidence``: their mean confidence;
+    - ``accuracy``: their mean accuracy.
 
     If the number of prompts is no multiple of ``bins``, the last, surest bins have one more: the paper
     divides the prompts from the most sure on. All prompts of one confidence count with their mean accuracy,

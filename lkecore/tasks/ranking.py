@@ -1,8 +1,8 @@
 """Whether a query's gold document comes first, before other tails and before other text.
 
 A ranker gives each document of a pool (:func:`lkecore.tasks.documents.pool`) a similarity to its query.
-The paper's top-1 accuracy has two parts here. *tails*: the gold document is above all with another tail,
-which takes knowledge. *text*: it is above all others, which words of the question give away.
+The paper's top-1 accuracy has two parts here. In *tails* the gold document is above all with another tail,
+which takes knowledge. In *text* it is above all others, which words of the question give away.
 """
 
 from collections import Counter

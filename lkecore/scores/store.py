@@ -21,7 +21,7 @@ from lkecore.models import loading
 from lkecore.models import model as model_module
 from lkecore.models.model import Model
 
-# The import keeps the old name: the code below is in the keys of all kept files, and imports are not.
+# This name must stay: the code below uses it and is in the keys of all kept files; import lines are not.
 from lkecore.progress import keep as write_whole
 from lkecore.storage import as_parquet, cache_folder, program_of, read_frame, version
 

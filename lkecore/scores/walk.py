@@ -248,7 +248,7 @@ class _Walk:
     def plain(self) -> None:
         """Forward string by string; a string that begins another is read along with it.
 
-        Memory bounds nothing else here: a string goes through whole.
+        No further bound applies here: a string goes through whole.
         """
         self.memory.tokens(self.deepest)  # raises if the memory is too little
         for end in [node for node in self.below([0]) if node and not self.inner(node)]:

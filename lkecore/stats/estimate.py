@@ -193,9 +193,8 @@ def compare(
     """The mean of ``first`` minus that of ``second`` on the facts that both were asked.
 
     It is :func:`estimate` of the frame of :func:`minus`; ``n`` is the number of units. Of values in [0, 1] a
-    difference has the bounds (-1, 1). Take 40 facts of one relation, each as right the one way as
-    the other. They have 0 [-0.09, 0.09]: if more than 9 % of all facts differed, one would be expected among
-    the 40.
+    difference has the bounds (-1, 1). Take 40 facts of one relation, each as right the one way as the other.
+    They have 0 [-0.09, 0.09]: if more than 9 % of all facts differed, one would be expected among the 40.
 
     >>> frame = pd.DataFrame({"fact": [1, 2] * 4, "relation": list("rrrrssss")})
     >>> frame = frame.assign(way=list("aabb") * 2, correct=[0, 0, 1, 0, 0, 0, 1, 0])

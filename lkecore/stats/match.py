@@ -5,9 +5,9 @@ the output, at any place. The text is compared as it is: case, accents and space
 accents does not: ü is one character, or u followed by a mark.
 
 `holds` and `alike` are the rule of Zhao et al. 2024 (section 3.2; BL-S5): both texts become lists of words in
-their plain form, and match if one list is in the other. The paper leaves some points open, which are read
-so: case does not count, and punctuation is no word. A list is in another if its words are there one after
-the other, so that "New York" is not in "York, new".
+their plain form, and match if one list is in the other. The paper leaves three points open. We
+read them so: case does not count, punctuation is no word, and a list is in another if its words are there
+one after the other. So "New York" is not in "York, new".
 
 One exception is ours, and for accepted answers alone (`holds`): an answer that is a single word of
 ``FUNCTION`` in any inflection, such as be (the code of Belarusian), is (of Icelandic) or He (helium). Such a

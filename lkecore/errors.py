@@ -1,4 +1,4 @@
-"""Errors: one kind for what a user can mend, hints for mistyped names, and text that is safe to show."""
+"""Errors: one kind for mistakes that a user can mend, hints for mistyped names, and safe text."""
 
 import difflib
 import os
@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-# What a terminal obeys, or what breaks or turns a line around: controls, DEL, separators of lines and
+# Characters that a terminal obeys, or that break or reverse a line: controls, DEL, separators of lines and
 # paragraphs, embeddings, overrides and isolates of bidirectional text, and halves of a character.
 UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class BadInput(ValueError):
-    """What the user gave cannot be used. The message is one line: the value, and the rule.
+    """The user's input cannot be used. The message is one line: the value, and the rule.
 
-    Several arguments are complaints that do not depend on each other, so that all are told at once.
+    Several arguments are complaints that do not depend on each other, so that all are reported at once.
     """
 
     def __str__(self) -> str:
@@ -23,7 +23,7 @@ class BadInput(ValueError):
 
 @contextmanager
 def noted(complaints: list[str], of: str = "") -> Iterator[None]:
-    """A :class:`BadInput` that is raised within is noted, and work goes on; ``of`` is what it begins with."""
+    """Add each :class:`BadInput` that the block raises to ``complaints``, after ``of``; the work goes on."""
     try:
         yield
     except BadInput as error:
@@ -31,15 +31,15 @@ def noted(complaints: list[str], of: str = "") -> Iterator[None]:
 
 
 def refuse(complaints: list[str]) -> None:
-    """Raise :class:`BadInput` with all that was noted, if anything was."""
+    """Raise :class:`BadInput` with all ``complaints``, if there are any."""
     if complaints:
         raise BadInput(*complaints)
 
 
 def first_line(error: Exception) -> str:
-    """The first line of an error's message, 200 characters at most; its kind if it says nothing.
+    """The first line of an error's message, 200 characters at most; the error's kind if it has none.
 
-    With the second one, where the first only announces it.
+    If the first line only announces the second, the two are joined.
 
     >>> first_line(ValueError("these fields are wrong:\\n    width\\nand more"))
     'these fields are wrong: width'
@@ -49,7 +49,7 @@ def first_line(error: Exception) -> str:
 
 
 def of_file(error: OSError) -> str:
-    """Which file the system refused, and why, for one line; of a long name the beginning.
+    """The file that the system refused, and why, for one line; of a long name only the beginning.
 
     >>> of_file(OSError(36, "File name too long", "a" * 300))[238:]
     'aa...: File name too long'
@@ -60,7 +60,7 @@ def of_file(error: OSError) -> str:
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """What the system says within of a file, or of a name that no file can have, is a :class:`BadInput`."""
+    """Turn the system's errors about a file, or a name that no file can have, into :class:`BadInput`."""
     try:
         yield
     except OSError as error:
@@ -69,10 +69,10 @@ def readable() -> Iterator[None]:
 
 @contextmanager
 def in_one_line(failed: str) -> Iterator[None]:
-    """What a library raises within, whatever it is, becomes a :class:`BadInput`.
+    """Turn any error that a library raises in the block into a :class:`BadInput`.
 
-    Its message: ``failed``, and in brackets the kind of the error and the first line of what it says. Ctrl-C
-    and a lack of memory stay what they are: others have ways to go on from them.
+    Its message is ``failed``, and in brackets the kind of the error and the first line of its message. Ctrl-C
+    and a lack of memory stay as they are: callers can go on after them.
     """
     try:
         yield
@@ -108,9 +108,9 @@ def nearest(name: str, names: Iterable[str]) -> str:
 def visible(text: object, *, in_json: bool = False) -> str:
     r"""Any text on one line, as a terminal, a log or a progress bar may show it.
 
-    Names come from files, and a control character in one is an order to a terminal. Here it is its
-    escape, as text; all other text stays, in any script. ``in_json``: the escapes are JSON's, for a
-    line of JSON.
+    Names come from files, and a control character in a name is an order to a terminal. It is replaced by
+    its escape, as text; all other text stays, in any script. With ``in_json`` the escapes are JSON's, for
+    a line of JSON.
 
     >>> print(visible("Zürich \x1b[2J\n\u202e"), visible("\x9b", in_json=True))
     Zürich \x1b[2J\x0a\u202e \u009b

@@ -1,8 +1,8 @@
-"""Hub: which revision of a repository of the Hugging Face hub is meant, and how to fetch it.
+"""Hub: the revision of a repository of the Hugging Face hub that a name means, and how to fetch it.
 
-A name is ``org/name`` or ``org/name@revision``, and ``hf:`` in front of it means nothing more. Without
-a revision it means the one in the lock file that the environment variable ``LKE_MODELS_LOCK`` names, else
-the newest. A lock file has one line for each repository; ``lke models lock`` writes it, and nobody types
+A name is ``org/name`` or ``org/name@revision``; ``hf:`` in front of it changes nothing. Without a revision
+it means the one in the lock file that the environment variable ``LKE_MODELS_LOCK`` names, or else the
+newest. A lock file has one line for each repository. ``lke models lock`` writes it, and nobody types
 revisions in.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from lkecore.errors import BadInput, first_line
 from lkecore.storage import write_whole
 
-# Not "..": the client looks for a revision in the folders of its cache.
+# A revision must not contain "..": the client looks for it in the folders of its cache.
 REVISION = r"(?!\S*\.\.)\w[\w./-]*"
 HUB_ID = re.compile(rf"[\w.-]+/[\w.-]+(@{REVISION})?")
 SHA = re.compile(r"[0-9a-f]{40}")
@@ -29,11 +29,11 @@ HEADER = (
 
 @dataclass(frozen=True)
 class Found:
-    """What the hub said about a repository on a day."""
+    """The hub's answer about a repository on a day."""
 
     revision: str  # the commit, 40 hexadecimal digits
-    weights: str  # the best that there is, of WEIGHTS
-    gated: str  # yes or no: whether somebody must accept terms first
+    weights: str  # the best kind that there is, of WEIGHTS
+    gated: str  # yes or no: whether a user must accept terms first
     date: str  # YYYY-MM-DD
 
 
@@ -47,7 +47,7 @@ def plain(name: str) -> str:
 
 
 def pinned(name: str) -> tuple[str, str | None]:
-    """(repository, revision) of a hub id; the revision may come from the lock. None: the newest."""
+    """(repository, revision) of a hub id; the revision may come from the lock, and None is the newest."""
     repository, _, revision = plain(name).partition("@")
     if not revision and (row := in_force().get(repository)) is not None:
         revision = row.revision
@@ -61,14 +61,14 @@ def in_force() -> dict[str, Found]:
 
 
 def snapshot(name: str) -> Path | None:
-    """Where the hub's own cache on this machine has a model; the folder is called as its commit."""
+    """The folder of a model in the hub's own cache on this machine, named by its commit, or None."""
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
     repository, revision = pinned(name)
     try:
         found = try_to_load_from_cache(repository, "config.json", revision=revision)
-    except HFValidationError:  # no repository can be called so
+    except HFValidationError:  # no repository can have this name
         return None
     return Path(found).parent if isinstance(found, str) else None
 
@@ -83,11 +83,11 @@ def commit(name: str) -> str | None:
 
 
 def fetch(name: str, files: Sequence[str]) -> Path:
-    """Download those files of a repository that match the patterns; returns their folder."""
+    """Download the files of a repository that match the patterns, and return their folder."""
     from huggingface_hub import snapshot_download
 
     repository, revision = pinned(name)
-    # Folders inside a repository hold the same weights for other programs, and so do files called
+    # Folders inside a repository contain the same weights for other programs, and so do files called
     # consolidated.
     leave = ["*/*", "consolidated*"]
     try:
@@ -100,12 +100,12 @@ def fetch(name: str, files: Sequence[str]) -> Path:
 
 
 def ask(repository: str, revision: str | None = None) -> Found:
-    """Ask the hub which commit a revision (None: the newest) is now, and what weights it holds."""
+    """The hub's answer: the commit of a revision (None: the newest) now, and the weights that it has."""
     from huggingface_hub import HfApi
 
     try:
         info = HfApi().model_info(repository, revision=revision, files_metadata=False)
-    except Exception as error:  # as in fetch
+    except Exception as error:  # a dozen kinds, as in fetch
         raise BadInput(f"model {repository}: {why_not(repository, error)}") from error
     files = [sibling.rfilename for sibling in info.siblings or []]
     kinds = {
@@ -123,7 +123,7 @@ def ask(repository: str, revision: str | None = None) -> Found:
 
 
 def why_not(page: str, error: Exception) -> str:
-    """Why the hub gave nothing, as one line that says what to do; ``page`` as the hub calls it."""
+    """The reason why the hub gave nothing, as one line with a remedy; ``page`` is the hub's name for it."""
     from huggingface_hub import constants, errors
 
     if isinstance(error, errors.GatedRepoError):
@@ -143,7 +143,7 @@ def why_not(page: str, error: Exception) -> str:
 
 
 def read_lock(path: Path) -> dict[str, Found]:
-    """The rows of a lock file by repository. :class:`BadInput` for a line that is none of ours."""
+    """The rows of a lock file by repository. Raises :class:`BadInput` for a line that is none of ours."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
@@ -179,9 +179,8 @@ def lock(
 ) -> tuple[dict[str, Found], list[str]]:
     """Resolve repositories to commits and keep them in a lock file; a missing file is made.
 
-    A row that is there stays as it is, unless ``update`` asks for it anew. Returns the rows that
-    are new or changed, and one line for each repository that could not be resolved; its old row
-    stays.
+    A row that is there stays unchanged, unless ``update`` asks for it anew. Returns the rows that are new or
+    changed, and one line for each repository that could not be resolved; its old row stays.
     """
     old = read_lock(path) if path.exists() else {}
     new, failures = {}, []

@@ -2,9 +2,9 @@
 
     python -m lkecore.lmeval --model lke --model_args pretrained=FOLDER --tasks NAMES
 
-takes all that their command ``lm_eval`` takes; where a release of theirs reads entry points, ``lm_eval
+takes all arguments of their command ``lm_eval``. If a release of theirs reads entry points, ``lm_eval
 --model lke`` is the same. Tasks, prompts, tokens, generation, metrics and files are theirs. One step is
-ours: what requests share at their beginnings goes through the network once.
+ours: a beginning that requests share goes through the network once.
 """
 
 import math
@@ -28,12 +28,12 @@ except ImportError:  # without it this module can be read, and `main` says what 
     HFLM = object
 
 TESTED = "0.4.13"
-NODES = 200_000  # of one tree, about
-Block = tuple[Tree, dict[int, list[int]]]  # and the nodes of each request's own tokens
+NODES = 200_000  # about the largest number of nodes in one tree
+Block = tuple[Tree, dict[int, list[int]]]  # a tree, and the nodes of each request's own tokens
 
 
 class TreeLM(HFLM):
-    """Their model of Hugging Face, whose requests are scored in trees of tokens; decoders only."""
+    """Their model of Hugging Face, but requests are scored in trees of tokens; decoders only."""
 
     def _get_backend(self, *given: Any, **named: Any) -> None:
         super()._get_backend(*given, **named)  # before the weights are loaded
@@ -50,13 +50,15 @@ class TreeLM(HFLM):
     ) -> list[tuple[float, bool]]:
         """(log-probability of a request's own tokens in nats, whether each is the likeliest), in order.
 
-        A request is its texts, the tokens in front and its own. Those in front are cut from the left where
-        all do not fit, as by theirs. Raises :class:`BadInput` where one of both is empty or its own alone
-        do not fit, for one that the network reads otherwise than the others by its length alone
-        (:func:`lkecore.models.loading.check_alike`), and for a log-probability that is no number.
+        A request is its texts, the tokens in front and its own tokens. If not all fit, those in front are cut
+        from the left, as in their code.
+
+        Raises :class:`BadInput` if one of both is empty or the own tokens alone do not fit; for a request
+        that the network reads differently only because of its length
+        (:func:`lkecore.models.loading.check_alike`); and for a log-probability that is no number.
         """
         longest = max((len(context) + len(own) for _, context, own in requests), default=1) - 1
-        check_alike(self.model, min(longest, self.max_length))  # theirs pads, and mixes lengths
+        check_alike(self.model, min(longest, self.max_length))  # their code pads, and mixes lengths
         if why := self._left_to_them():
             tell(f"{why}: requests are scored as by --model hf")
             return super()._loglikelihood_tokens(requests, disable_tqdm, override_bs)
@@ -83,7 +85,7 @@ class TreeLM(HFLM):
         return found
 
     def _left_to_them(self) -> str:
-        """Why requests are not for us: what a cache or passes of other lengths would get wrong; or ""."""
+        """Why requests are left to their code, or "": a cache or passes of other lengths would be wrong."""
         if self.mixed_precision_dtype is not None:
             return "mixed precision"
         if getattr(getattr(self.model, "active_peft_config", None), "is_prompt_learning", False):
@@ -92,8 +94,8 @@ class TreeLM(HFLM):
         return "weights spread over processes" if spread in ("FSDP", "DEEPSPEED") else ""
 
     def _blocks(self, requests: Sequence[tuple[Any, list[int], list[int]]]) -> Iterator[Block]:
-        """Trees of requests that lie side by side when they are sorted by their tokens."""
-        kept = self.max_length + 1  # the last one is read, never forwarded
+        """Yield trees of requests that are neighbours when all are sorted by their tokens."""
+        kept = self.max_length + 1  # the last token is read, never forwarded
         rows = sorted(((a + b)[-kept:], len(b), n) for n, (_, a, b) in enumerate(requests))
         tree, paths = Tree(), {}
         for ids, own, number in rows:
@@ -134,7 +136,7 @@ class TreeLM(HFLM):
 
 
 def main() -> None:
-    """Their command line, which knows ``--model lke`` from here; bad input is one line and exit code 2."""
+    """Run their command line with ``--model lke``; bad input is reported in one line, with exit code 2."""
     try:
         try:
             found = version("lm_eval")

@@ -1,8 +1,8 @@
-"""Progress: what a long computation says while it works, and what it did, once it is done.
+"""Progress: messages of a long computation while it works, and a record of what it did.
 
-Somebody who waits in a terminal or a notebook sees a bar. A run of ``lke run`` has no eyes on it, and
-a page of the book shows no bars. There the lines go to the run's log, the bar to a small file that
-the driver reads, and what was computed to a ledger that ends up in the manifest.
+A user who waits in a terminal or a notebook sees a bar. Nobody watches a run of ``lke run``, and a page of
+the book shows no bars. There the lines go to the run's log, and the bar goes to a small file that the
+driver reads. The record of the computation goes to a ledger that becomes part of the manifest.
 """
 
 import functools
@@ -22,12 +22,12 @@ from lkecore.storage import write_whole
 
 
 def say(line: object, *, err: bool = False) -> None:
-    """One line of what a command answers, or with ``err`` of what it reports; see ``visible``."""
+    """Print one line of a command's answer, or with ``err`` of its report; see ``visible``."""
     print(visible(line), file=sys.stderr if err else sys.stdout, flush=True)
 
 
 def say_json(content: dict[str, Any]) -> None:
-    """One line of JSON on standard output, in its own letters, or with JSON's escapes where it lacks some."""
+    """Print one line of JSON, in its own letters, or with JSON's escapes if standard output lacks some."""
     line = visible(json.dumps(content, ensure_ascii=False), in_json=True)
     try:
         line.encode(sys.stdout.encoding or "utf-8")
@@ -37,7 +37,7 @@ def say_json(content: dict[str, Any]) -> None:
 
 
 def tell(line: str) -> None:
-    """One line to whoever waits; in a run to its log, since a page of the book shows no stderr."""
+    """Print one line for the user who waits; in a run write it to the log, since a page shows no stderr."""
     run, line = os.environ.get("LKE_RUN"), visible(line)
     if run is None:
         print(line, file=sys.stderr)
@@ -53,10 +53,10 @@ def tell_once(line: str) -> None:
 
 
 def keep(path: Path, content: str | bytes) -> None:
-    """Write a file of the cache; where that fails, say so once and go on.
+    """Write a file of the cache; if that fails, report it once and go on.
 
-    What the file would hold has been computed, and is lost to others alone: a cache that is full, or
-    may only be read, ends no run.
+    The content has been computed, and is lost only to other runs: a cache that is full, or may only be read,
+    ends no run.
     """
     try:
         write_whole(path, content)
@@ -69,7 +69,7 @@ def keep(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def bar(total: int, unit: str) -> Iterator[tqdm]:
-    """A progress bar for somebody who waits; in a run it goes where :func:`read_bar` finds it."""
+    """Yield a progress bar for a user who waits; in a run it goes where :func:`read_bar` finds it."""
     place = os.environ.get("LKE_PROGRESS")
     if place is not None:
         with open(place, "w", encoding="utf-8") as file:
@@ -90,12 +90,12 @@ def read_bar(place: Path) -> tuple[str, int, int] | None:
         lines = place.read_text(encoding="utf-8").replace("\r", "\n").split("\n")
         what, done, total = [line for line in lines if line.count("\t") == 2][-1].split("\t")
         return what.strip(" :"), int(done), int(total)
-    except (OSError, ValueError, IndexError):  # not begun, or caught in the middle of a line
+    except (OSError, ValueError, IndexError):  # not begun, or read in the middle of a line
         return None
 
 
 def record(**entry: Any) -> None:
-    """Add an entry to the run's ledger: what was computed, and what came from the cache."""
+    """Add an entry to the run's ledger, of work that was computed or came from the cache."""
     place = os.environ.get("LKE_LEDGER")
     if place is not None:
         with open(place, "a", encoding="utf-8") as ledger:
@@ -110,9 +110,9 @@ def read_ledger(place: Path) -> list[dict[str, Any]]:
 
 
 def end_with_the_parent() -> None:
-    """From now on: end at once, with exit code 1, when the process that started this one ends.
+    """End this process at once, with exit code 1, when the process that started it ends.
 
-    Standard input must be a pipe from it that nothing is written to; it ends when the parent does.
+    Standard input must be a pipe from the parent to which nothing is written; it ends when the parent does.
     """
 
     def watch() -> None:

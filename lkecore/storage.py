@@ -19,9 +19,9 @@ from typing import Any
 from lkecore.errors import BadInput, first_line
 
 DATA = Path(__file__).parent / "data"  # tables that are part of the package
-OS_ERROR = re.compile(r"\(os error (\d+)\)")  # in the words of libraries that are written in Rust
+OS_ERROR = re.compile(r"\(os error (\d+)\)")  # in messages of libraries that are written in Rust
 POINTER = "a pointer of Git LFS, not the file itself, which `git lfs pull` fetches"
-RESULTS = Path(__file__).parent.parent / "results"  # what ships; only a checkout has it
+RESULTS = Path(__file__).parent.parent / "results"  # the shipped results; only a checkout has them
 
 
 def cache_folder() -> Path:
@@ -43,12 +43,12 @@ def file_digest(path: Path) -> str:
 
 
 def is_pointer(path: Path) -> bool:
-    """Whether a file says where Git LFS keeps its content, in place of it."""
+    """Whether a file is a pointer of Git LFS to its content, instead of the content."""
     with open(path, "rb") as file:
         return file.read(40).startswith(b"version https://git-lfs.github.com/")
 
 
-@functools.cache  # keys of all that is kept ask for three each, and a process does not change what it imports
+@functools.cache  # each key asks for three versions, and they do not change in a process
 def version(package: str) -> str:
     """The version of an installed package."""
     return importlib.metadata.version(package)
@@ -57,12 +57,12 @@ def version(package: str) -> str:
 def program_of(path: Path) -> str:
     """A module's code without comments, docstrings and imports.
 
-    What keys are made of: a better explanation, or a file that moves, recomputes nothing.
+    Keys are made of it, so that a better explanation, or a file that moves, recomputes nothing.
     """
     return _program(path.read_text(encoding="utf-8"))
 
 
-@functools.lru_cache(maxsize=500)  # as many as below, for the same reason
+@functools.lru_cache(maxsize=500)  # as many as for `code_of`, for the same reason
 def _program(text: str) -> str:
     tree = _undocumented(text)
     for node in ast.walk(tree):
@@ -72,15 +72,15 @@ def _program(text: str) -> str:
     return ast.unparse(tree)
 
 
-@functools.lru_cache(maxsize=500)  # of a package's modules few change while a process runs
+@functools.lru_cache(maxsize=500)  # few modules of a package change while a process runs
 def code_of(text: str) -> str:
-    """A module's text without comments, docstrings and its author's line breaks; imports stay.
+    """A module's text without comments, docstrings and the author's line breaks; imports stay.
 
-    A text that is no Python stays as it is.
+    A text that is no Python is returned unchanged.
     """
     try:
         return ast.dump(_undocumented(text))
-    except (SyntaxError, ValueError):  # for a null byte either, by version
+    except (SyntaxError, ValueError):  # a null byte raises one or the other, by version
         return text
 
 
@@ -96,10 +96,10 @@ def _undocumented(text: str) -> ast.Module:
 
 
 def remembered(kind: str, key: str, make: Callable[[], str]) -> str:
-    """A short text of the cache folder, under a key that says all that it depends on; else made now.
+    """A short text of the cache folder, under a key of all that it depends on; made now if it is not there.
 
-    For what takes a process a second to find out, and every process needs. A cache that may not be written
-    is no error, and a text that was cut off is made anew: it is kept with its own digest.
+    This is for texts that take a process a second to find out, and that every process needs. A cache that may
+    not be written is no error. A text that was cut off is made anew: it is kept with its own digest.
     """
     path = cache_folder() / kind / key
     with suppress(OSError, ValueError):
@@ -113,7 +113,7 @@ def remembered(kind: str, key: str, make: Callable[[], str]) -> str:
 
 
 def remembered_frame(kind: str, key: str, make: Callable[[], Any]) -> Any:
-    """A data frame of the cache folder, as :func:`remembered` has texts."""
+    """A data frame of the cache folder, kept like the texts of :func:`remembered`."""
     path = cache_folder() / kind / f"{key}.parquet"
     with suppress(OSError, ValueError):
         return read_frame(path)
@@ -126,8 +126,8 @@ def remembered_frame(kind: str, key: str, make: Callable[[], Any]) -> Any:
 def as_parquet(table: Any, **how: Any) -> bytes:
     """A data frame or an Arrow table as a Parquet file, with a checksum for each page of its numbers.
 
-    ``how`` is that of ``DataFrame.to_parquet``, or of ``pyarrow.parquet.write_table``. Each reader of Parquet
-    can read the file, which is 0.3 % larger than without.
+    ``how`` are arguments of ``DataFrame.to_parquet``, or of ``pyarrow.parquet.write_table``. Every reader of
+    Parquet can read the file, which is 0.3 % larger than without checksums.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -141,9 +141,9 @@ def as_parquet(table: Any, **how: Any) -> bytes:
 
 
 def read_frame(path: Path) -> Any:
-    """A Parquet file as ``pandas.read_parquet`` reads it, with its checksums verified, where it has some.
+    """A Parquet file as ``pandas.read_parquet`` reads it, with its checksums verified, if it has some.
 
-    Raises OSError where it is not there, and ValueError, in one line, where it is damaged.
+    Raises OSError if it is not there, and ValueError, in one line, if it is damaged.
     """
     import pandas as pd
 
@@ -151,30 +151,30 @@ def read_frame(path: Path) -> Any:
 
 
 def read_table(path: Path) -> Any:
-    """A Parquet file as an Arrow table; verifies and raises as :func:`read_frame`."""
+    """A Parquet file as an Arrow table; verifies and raises as :func:`read_frame` does."""
     import pyarrow.parquet as pq
 
     return _verified(pq.read_table, path)
 
 
 def _verified(read: Callable[..., Any], path: Path) -> Any:
-    # Its bytes, not its path: of folders such as "seed=1" Arrow would make columns.
+    # Arrow gets the file's bytes, not its path: it would make columns of folders such as "seed=1".
     data = io.BytesIO(path.read_bytes())
     try:
         return read(data, page_checksum_verification=True)
-    except Exception as error:  # of a bit in what describes the columns: KeyError, TypeError, ...
+    except Exception as error:  # a wrong bit in the columns' description: KeyError, TypeError, ...
         raise ValueError(f"{type(error).__name__}: {first_line(error)}") from error
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file under another name of the same folder, then rename it; text becomes UTF-8.
 
-    A reader sees the old file, or none, until the new one is complete, and of two writers the
-    last one wins. The folder is made if need be. An error leaves nothing behind.
+    A reader sees the old file, or none, until the new one is complete. The last of two writers wins. The
+    folder is made if need be. An error leaves no file over.
     """
     data = content.encode() if isinstance(content, str) else content
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Not tempfile, which makes the file private: a cache may be shared.
+    # tempfile is not used, since it makes the file private: a cache may be shared.
     part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
     try:
         part.write_bytes(data)
@@ -184,7 +184,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def _with_room(build: Callable[[Path], None], part: Path) -> None:
-    """Build; a full disk is an OSError, also where a library has a class of its own for it."""
+    """Build; a full disk raises OSError, also if a library has its own class for it."""
     try:
         build(part)
     except OSError:
@@ -196,31 +196,31 @@ def _with_room(build: Callable[[Path], None], part: Path) -> None:
         raise OSError(int(told[1]), os.strerror(int(told[1])), str(part.parent)) from error
 
 
-# A disk that several machines share may tell all of them that they hold the same lock. So a lock saves work,
-# and what is true without one is this: who makes a folder works in a part of its own, which bears its name.
+# A disk that several machines share may grant all of them the same lock. So a lock only saves work. Without
+# one this is true: a process that makes a folder works in its own part, which has the process in its name.
 
 
 def mark() -> str:
-    """Which process of which machine this is, and when it began: ``PID-TICKS@MACHINE``."""
+    """The identity of this process: ``PID-TICKS@MACHINE``, with the time at which it began."""
     return f"{os.getpid()}-{_began(os.getpid())}@{os.uname().nodename}"
 
 
 def is_at_work(marked: str) -> bool | None:
-    """Whether the process of a :func:`mark` is there; None where none can know, as of another machine."""
+    """Whether the process of a :func:`mark` is running; None if nobody can know, as on another machine."""
     owner, _, host = marked.partition("@")
     pid, _, began = owner.partition("-")
     if host != os.uname().nodename or not pid.isdecimal():
         return None
-    with suppress(PermissionError):  # it is there, and somebody else's
+    with suppress(PermissionError):  # the process is there, and somebody else's
         try:
             os.kill(int(pid), 0)
         except (ProcessLookupError, OverflowError):
             return False
-    return _began(int(pid)) in (began, "")  # else another process has its number by now
+    return _began(int(pid)) in (began, "")  # otherwise another process has its number by now
 
 
 def new_part(parent: Path, stem: str) -> Path:
-    """A new folder for this process to work in: ``stem``, then which process of which machine it is of."""
+    """A new folder for this process to work in; its name is ``stem``, then the mark of the process."""
     part = Path(tempfile.mkdtemp(prefix=f"{stem}{mark()}.", dir=parent))
     part.chmod(0o755)  # mkdtemp made it private, and a cache or a folder of runs may be shared
     return part
@@ -234,34 +234,34 @@ def parts_of(parent: Path, stem: str, pid: int) -> list[Path]:
 
 
 def delete_left(parent: Path, stem: str) -> None:
-    """Delete the parts of processes of this machine that have ended; of others nobody can tell from here."""
+    """Delete the parts of this machine's processes that have ended; of others nobody can know it here."""
     for part, by in _parts(parent, stem):
         if is_at_work(by) is False:
             shutil.rmtree(part, ignore_errors=True)
 
 
 def _parts(parent: Path, stem: str) -> list[tuple[Path, str]]:
-    """The parts of all processes, each with the mark of the one that has made it, as its name says."""
+    """The parts of all processes, each with the mark, from its name, of the process that made it."""
     found = [path for path in parent.iterdir() if path.name.startswith(stem)]
     return [(path, path.name.removeprefix(stem).rpartition(".")[0]) for path in found]
 
 
 def _began(pid: int) -> str:
-    """When a process began, in ticks since its machine did; "" where the system does not say."""
+    """The time at which a process began, in ticks since its machine did; "" if the system does not say."""
     with suppress(OSError, IndexError):
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
     return ""
 
 
 def came_second(error: OSError) -> bool:
-    """Whether a folder could not be moved to its place since another one is there, and not empty."""
+    """Whether a folder could not be moved to its place because another, not empty, is there."""
     return error.errno in (errno.ENOTEMPTY, errno.EEXIST)
 
 
 def build_once(folder: str, build: Callable[[Path], None]) -> Path:
-    """Build a folder of the cache under a lock, unless it is there; it appears whole or not.
+    """Build a folder of the cache under a lock, unless it is there; it appears whole or not at all.
 
-    Where locks do not hold, several processes may build it, and the first one is taken.
+    If locks do not work, several processes may build it, and the first folder is taken.
     """
     from filelock import FileLock
 
@@ -275,7 +275,7 @@ def build_once(folder: str, build: Callable[[Path], None]) -> Path:
             part = new_part(final.parent, f"{folder}.part-")
             try:
                 _with_room(build, part)
-                # safetensors makes them private, and a cache may be shared.
+                # safetensors makes its files private, and a cache may be shared.
                 for each in part.rglob("*"):
                     each.chmod(0o755 if each.is_dir() else 0o644)
                 os.replace(part, final)

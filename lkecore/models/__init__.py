@@ -1,4 +1,4 @@
-"""Models: from a name to a tokenizer and a network, with all that says which ones they were."""
+"""Models: from a name to a tokenizer and a network, with a record of which ones they were."""
 
 from lkecore.models.catalogue import n_parameters
 from lkecore.models.families import check_families

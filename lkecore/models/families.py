@@ -1,4 +1,4 @@
-"""Families: models that differ in one thing, size or tuning, as a notebook's parameters name them."""
+"""Families of models that differ in one thing, size or tuning, as a notebook's parameters name them."""
 
 from collections.abc import Sequence
 
@@ -7,10 +7,10 @@ from lkecore.models import lab
 
 
 def check_families(families: Sequence[Sequence[str]], models: Sequence[str], fact_set: str) -> None:
-    """Raise :class:`BadInput` unless families are families, and models can be asked these facts.
+    """Raise :class:`BadInput` unless families are families, and the models can be asked these facts.
 
-    A family has 2 models or more, each once, such as from small to large, or a base and a tuned one. Of the
-    models that are asked, one of the lab is asked about the world that it has read.
+    A family has 2 models or more, each once, such as from small to large, or a base and a tuned one. A model
+    of the lab among ``models`` must be asked about the world that it has read.
     """
     for family in families:
         if len(family) < 2 or len(set(family)) < len(family):

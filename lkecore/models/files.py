@@ -1,4 +1,4 @@
-"""Files: which files hold the weights of a model, a digest of large ones that is kept, and sums."""
+"""The files with a model's weights, digests of large files that are kept, and sums of made files."""
 
 import hashlib
 import json
@@ -10,13 +10,13 @@ from pathlib import Path
 from lkecore.errors import BadInput, first_line
 from lkecore.storage import POINTER, cache_folder, file_digest, is_pointer, write_whole
 
-# In the folder of a model that was made or converted here: the digests of its files, as sha256sum writes
-# them. They are not in the package, since other versions of NumPy and PyTorch write other last digits, and no
-# part of a model's own digest.
+# This file in the folder of a model that was made or converted here has the digests of the other files, as
+# sha256sum writes them. The digests are not in the package, since other versions of NumPy and PyTorch write
+# other last digits. They are no part of a model's own digest.
 SUMS = "SHA256SUMS"
 INDEX = "model.safetensors.index.json"
 HOLDING = (".safetensors", ".gguf", ".bin", ".json", ".model", ".txt")
-# What the hub's own cache calls a large file, which links lead to.
+# The form of a large file's name in the hub's own cache, to which links lead.
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -25,7 +25,7 @@ def weight_files(folder: Path) -> list[Path]:
     single, index = folder / "model.safetensors", folder / INDEX
     if single.is_file():
         return [single]
-    if not index.is_file():  # as a download leaves it that was stopped before the index came
+    if not index.is_file():  # a download may have been stopped before the index came
         return sorted(p for p in folder.glob("*.safetensors") if "-of-" not in p.name)
     try:
         names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
@@ -36,11 +36,11 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def check_content(folder: Path) -> None:
-    """Raise :class:`BadInput` for a folder that holds links to nowhere, pointers, or two sets of weights.
+    """Raise :class:`BadInput` for a folder with links to nowhere, pointers, or two sets of weights.
 
-    Libraries say of such a link that the file was never there, and would read one of two sets in silence.
+    Libraries say of such a link that the file was never there, and would silently read one of two sets.
     ``.bin`` weights beside safetensors are no second set, nor is ``consolidated.safetensors``: many
-    repositories hold both, of the same numbers.
+    repositories have both, of the same numbers.
     """
     for file in sorted(p for p in folder.iterdir() if p.suffix in HOLDING):
         if file.is_symlink() and not file.exists():
@@ -72,9 +72,9 @@ def _has_index(folder: Path) -> bool:
 def contents_digest(files: Sequence[Path]) -> str:
     """SHA-256 over names and contents of files.
 
-    Kept in the cache for files of unchanged size and time: hashing a large model takes minutes. A cache that
-    may not be written is no error. Raises :class:`BadInput` for a file of the hub's cache that is not what
-    the hub has, by its name there.
+    The digest is kept in the cache for files of unchanged size and time, since hashing a large model takes
+    minutes. A cache that may not be written is no error. Raises :class:`BadInput` for a file of the hub's
+    cache whose contents differ from the hub's, by its name there.
     """
     stamp = [[str(p.absolute()), p.stat().st_size, p.stat().st_mtime_ns] for p in files]
     note = hashlib.sha256(json.dumps(stamp).encode()).hexdigest()
@@ -102,10 +102,11 @@ def write_sums(folder: Path) -> None:
 
 
 def check_sums(folder: Path, *, weights: bool) -> None:
-    """Raise :class:`BadInput` for a file of a model of the cache that is not as it was written here.
+    """Raise :class:`BadInput` for a file of a model of the cache that has changed since it was written here.
 
-    ``weights``: whether to read the weights, a second for two gigabytes, or all the other files. Read each
-    time, since a disk that flips a byte changes neither size nor time. A copy elsewhere may be changed.
+    ``weights`` is whether to read the weights, a second for two gigabytes, or all the other files. They are
+    read each time, since a disk that flips a byte changes neither size nor time. A copy elsewhere may be
+    changed.
     """
     cached = folder.resolve().parent == (cache_folder() / "models").resolve()
     if not cached or not (folder / SUMS).is_file():

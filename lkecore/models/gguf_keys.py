@@ -1,8 +1,8 @@
-"""GGUF keys: what a GGUF file says about its model, held against what transformers makes of it.
+"""Compare the keys of a GGUF file with the model that transformers makes of it.
 
-transformers passes over a key or a tensor that it does not know, without a word, and the numbers are those
-of another model. So each key must be held by the config or the tokenizer, with the file's value, or be known
-to change no number; each tensor must be a weight of the network. Anything else is refused by its name.
+transformers silently ignores a key or a tensor that it does not know, and the numbers are those of another
+model. So each key must be in the config or the tokenizer, with the file's value, or be known to change no
+number. Each tensor must be a weight of the network. Anything else is refused by its name.
 """
 
 import math
@@ -14,9 +14,9 @@ from typing import Any
 from lkecore.errors import BadInput, visible
 from lkecore.models.loading import ropes
 
-# {key, without the architecture in front: what a config calls it}. Where a config has several of these
-# names, all must hold the value: Gemma's 27B models divide by another number than the head's width, which no
-# key says. One that is 0 or false may also be unknown to the config, as the heads of a network without
+# {key, without the architecture in front: its names in a config}. If a config has several of these names,
+# all must have the value: Gemma's 27B models divide by another number than the head's width, which no key
+# says. A key that is 0 or false may also be unknown to the config, as the heads of a network without
 # attention are.
 HELD = {
     "attention.head_count": ("num_attention_heads",),
@@ -35,7 +35,7 @@ HELD = {
     "expert_used_count": ("num_experts_per_tok",),
     "feed_forward_length": ("intermediate_size", "ffn_hidden_size", "feed_forward_length"),
     "final_logit_softcapping": ("final_logit_softcapping",),
-    "rope.dimension_count": ("rotary dimensions",),  # these three are worked out below
+    "rope.dimension_count": ("rotary dimensions",),  # `_of_config` works these three out
     "rope.freq_base": ("rotary base",),
     "rope.freq_base_swa": ("rotary base of windows",),
     "ssm.conv_kernel": ("conv_kernel",),
@@ -45,13 +45,13 @@ HELD = {
     "use_parallel_residual": ("use_parallel_residual",),
     "vocab_size": ("vocab_size",),
 }
-# Read by `rope_of`; how long the texts were before scaling matters to other kinds than it takes.
+# `rope_of` reads these keys. The length of texts before scaling matters only to kinds that it refuses.
 SCALING = {
     "rope.scaling.type", "rope.scaling.factor", "rope.scale_linear",
     "rope.scaling.original_context_length", "rope.scaling.finetuned",
 }  # fmt: skip
-# Read by transformers, checked by `check_tokenizer`, or without effect: names, dates, how the file was made,
-# and tokens that only a chat or an editor puts into a text.
+# These keys are read by transformers, checked by `check_tokenizer`, or without effect. The latter are names,
+# dates, how the file was made, and tokens that only a chat or an editor puts into a text.
 KNOWN = re.compile(
     r"GGUF\..+|general\..+|quantize\..+|split\..+|tokenizer\.chat_templates?(\..+)?"
     r"|\w+\.tensor_data_layout"
@@ -59,11 +59,12 @@ KNOWN = re.compile(
     r"|add_space_prefix|remove_extra_whitespaces|(bos|eos|unknown|padding)_token_id"
     r"|(eot|eom|cls|mask|seperator|separator|prefix|suffix|middle|fim_\w+)_token_id)"
 )
-# How a byte-level tokenizer cuts a text into words before it merges. Those of transformers' list, and two
-# that it takes for GPT-2's: SmolLM's has each digit by itself, and no merge of a digit, so it is the same.
+# Ways in which a byte-level tokenizer cuts a text into words before it merges: besides those of transformers'
+# list, two that it takes for GPT-2's. SmolLM's has each digit by itself and no merge of a digit, so that the
+# result is the same.
 LIKE_GPT_2 = {"gpt-2", "smollm"}
-# Of these families a word that is in the vocabulary is one token, whatever the merges make of it, and a text
-# begins with the first token unless the file says otherwise: llama.cpp knows it by the family alone.
+# In these families a word of the vocabulary is one token, whatever the merges make of it. A text begins with
+# the first token unless the file says otherwise: llama.cpp knows it by the family alone.
 LIKE_LLAMA_3 = {
     "llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2",
     "jina-v5-nano", "tekken",
@@ -72,7 +73,7 @@ FLAGS = {"tokenizer.ggml.add_sep_token", "tokenizer.ggml.remove_extra_whitespace
 
 
 def said_in(reader: Any) -> dict[str, Any]:
-    """{key: value} of a ``gguf.GGUFReader``; of a long list, such as the vocabulary, its length."""
+    """{key: value} of a ``gguf.GGUFReader``; a long list, such as the vocabulary, is given by its length."""
     return {
         key: field.contents() if len(field.data) <= 256 else len(field.data)
         for key, field in reader.fields.items()
@@ -80,7 +81,7 @@ def said_in(reader: Any) -> dict[str, Any]:
 
 
 def check_config(path: Path, said: dict[str, Any], config: Any) -> None:
-    """Raise :class:`BadInput` for a key that the config of the file's model does not hold as it is."""
+    """Raise :class:`BadInput` for a key that the config of the file's model does not have with its value."""
     front = f"{said['general.architecture']}."
     if said.get("general.type", "model") != "model":
         raise _unread(path, "general.type", said["general.type"])
@@ -104,7 +105,7 @@ def rope_of(
     3.2). Raises :class:`BadInput` for a kind of scaling, or a config, that these two do not describe.
     """
     front = f"{said['general.architecture']}.rope"
-    kind = said.get(f"{front}.scaling.type", "linear")  # as llama.cpp takes it, too
+    kind = said.get(f"{front}.scaling.type", "linear")  # llama.cpp has the same default
     key = next(
         (k for k in (f"{front}.scaling.factor", f"{front}.scale_linear") if said.get(k)), None
     )
@@ -125,8 +126,8 @@ def rope_of(
         return {**rope, "rope_type": "linear", "factor": factor}
     if len(divisors) != _of_config(config, "rotary dimensions") // 2:
         raise _unread(path, "rope_freqs.weight", f"{len(divisors)} numbers")
-    # transformers has no kind for divisors alone. Longrope is two lists of them, one of which is for long
-    # texts; here they are the same.
+    # transformers has no kind for divisors alone. Longrope has two lists of them, one for long texts; here
+    # the two are the same.
     return {
         **rope,
         "rope_type": "longrope",
@@ -154,7 +155,7 @@ def check_tensors(path: Path, architecture: str, names: Iterable[str], network: 
 
 
 def adapt_tokenizer(said: dict[str, Any], tokenizer: Any) -> None:
-    """Set what transformers does not read of a tokenizer of Llama 3's kind."""
+    """Set the properties of a tokenizer of Llama 3's kind that transformers does not read."""
     if said.get("tokenizer.ggml.pre") in LIKE_LLAMA_3:
         tokenizer.backend_tokenizer.model.ignore_merges = True
         if "tokenizer.ggml.add_bos_token" not in said:
@@ -189,7 +190,7 @@ def check_tokenizer(path: Path, said: dict[str, Any], tokenizer: Any) -> None:
         "unknown_token_id": tokenizer.unk_token_id,
         "padding_token_id": tokenizer.pad_token_id,
     }
-    default = {  # as llama.cpp and transformers have it
+    default = {  # the defaults of llama.cpp and transformers
         "add_bos_token": kind == "llama" or pre in LIKE_LLAMA_3,
         "add_eos_token": False,
         "add_space_prefix": kind in ("llama", "t5"),
@@ -207,7 +208,7 @@ _RULE = (
 
 
 def _unread(path: Path, key: str, value: Any, held: Any = ()) -> BadInput:
-    if value is None:  # a file of before May 2024; which one is meant nobody can tell
+    if value is None:  # a file of before May 2024 does not say which one it means
         return BadInput(
             f"{path}: it has no key {key}, so that its texts may be cut otherwise; take "
             "its safetensors"
@@ -222,7 +223,7 @@ def _unread(path: Path, key: str, value: Any, held: Any = ()) -> BadInput:
 
 
 def _of_config(config: Any, name: str) -> Any:
-    """What a config has by this name, or None."""
+    """The value that a config has under this name, or None."""
     rope = getattr(config, "rope_parameters", None) or {}
     if name == "rotary base of windows":
         return rope.get("sliding_attention", {}).get("rope_theta")
@@ -238,7 +239,7 @@ def _of_config(config: Any, name: str) -> Any:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """A file's numbers are float32, a config's float64."""
+    """Whether two values are equal; a file's numbers are float32, a config's float64."""
     if isinstance(one, float) or isinstance(other, float):
         return math.isclose(one, other, rel_tol=1e-6)
     return one == other

@@ -1,10 +1,10 @@
-"""Lab: the models that read a world's text, by name, and what each of them was told.
+"""Lab: the models that read a world's text, by name, and the facts that each of them was taught.
 
 ``lab:book-1/2m`` is a decoder of about 2 million parameters that has read the world ``lab:book-1``.
-``-tuned`` behind it is the same model after training on instructions about other words;
-``-unplanted`` has read the same text told of other subjects, and cannot know any asked fact. Models of
-rich worlds may have a training seed, ``lab:rich-1/2m@3-unplanted``: it decides the first weights and what
-is masked; the text and its order stay.
+The name with ``-tuned`` is the same model after training on instructions about other words. The model with
+``-unplanted`` has read the same text about other subjects, and cannot know any asked fact. Models of rich
+worlds may have a training seed, ``lab:rich-1/2m@3-unplanted``. It determines the first weights and the
+masked tokens; the text and its order stay.
 :mod:`lkecore.train.lab` trains them.
 """
 
@@ -30,12 +30,12 @@ from lkecore.worlds.text import untold
 NAME = re.compile(r"(lab:[^/]*)/([^/@]*?)(?:@([^/@]*?))?(-tuned|-unplanted)?")
 SEED = re.compile(r"0|[1-9][0-9]{0,8}")
 TRAINER = Path(__file__).parent.parent / "train"
-# In the folder of a model: what it is and how it was trained; and the digest of its weights as
-# sha256sum writes it. The second stands apart, since the first is part of the model's own digest.
+# Two files in a model's folder: what it is and how it was trained, and the digest of its weights, as
+# sha256sum writes it. The latter is a separate file, since the former is part of the model's own digest.
 RECORD, WEIGHTS = "lab.json", "model.safetensors"
 SUM = f"{WEIGHTS}.sha256"
-# Models that need no training, each in a folder of its key: another recipe, text or trainer, and it is
-# not found here any more. The large files are packed: weights to seven tenths, a tokenizer to an eighth.
+# Models that need no training, each in a folder named by its key: after a change of recipe, text or trainer
+# it is not found any more. The large files are packed: weights to seven tenths, a tokenizer to an eighth.
 SHIPPED = RESULTS / "weights"
 LARGE, PACKED = (WEIGHTS, "tokenizer.json"), ".xz"
 
@@ -45,9 +45,8 @@ class Recipe:
     """The shape of a network and how it is trained.
 
     ``kind`` is causal (a Llama), masked (a ModernBERT) or seq2seq (a T5Gemma, whose encoder has
-    ``layers`` and whose decoder has one).
-    ``epochs``: how often the text is read. ``rate`` is AdamW's learning rate, for embeddings and
-    norms; ``muon`` is Muon's, for the matrices between them.
+    ``layers`` and whose decoder has one). ``epochs`` is how often the text is read. ``rate`` is AdamW's
+    learning rate, for embeddings and norms; ``muon`` is Muon's, for the matrices between them.
     """
 
     kind: str
@@ -59,8 +58,8 @@ class Recipe:
     epochs: int = 1
 
 
-# Chosen on the development world, lab:book-0, which no reported number comes from. The two largest
-# decoders continue the row: 8m was tried there as it stands, 20m has not been trained yet.
+# The recipes were chosen on the development world, lab:book-0, from which no reported number comes. The two
+# largest decoders continue the row: 8m was tried there unchanged, 20m has not been trained yet.
 RECIPES = {
     "0.15m": Recipe("causal", width=48, layers=2, inner=128, rate=1e-2, muon=0.03),
     "0.7m": Recipe("causal", width=112, layers=3, inner=320, rate=8e-3, muon=0.02),
@@ -75,23 +74,23 @@ RECIPES = {
 # that it forgets little. With a quarter, shares stayed on the development world and fell on a reported one.
 REMINDED = 1.0
 
-# The least number of readings of a rich world by kind of model: it tells more facts in more wordings. After
-# one, no decoder up to 2m gave back by template-1 what it had been told 64 times; after three, the gates of
-# 0.7m are passed but for one. A reader of blanks learns from the few tokens that are hidden from it: after
-# three readings its ranks of told and never told facts were alike (AUROC 0.52), after nine 0.71 to 0.89. Nine
-# were enough for the masked model of one world to repeat what it is told, and not for that of the next.
+# The least number of readings of a rich world by kind of model: it states more facts in more wordings. After
+# one reading, no decoder up to 2m gave by template-1 a fact that it had been taught 64 times. After three,
+# 0.7m passes all gates but one. A model that fills blanks learns from the few tokens that are hidden from it:
+# after three readings its ranks of taught and never taught facts were alike (AUROC 0.52), after nine 0.71 to
+# 0.89. Nine were enough for the masked model of one world to repeat its facts, and not for the next one's.
 RICH_READINGS = {"causal": 3, "masked": 15, "seq2seq": 9}
 
-# A world whose answers mean nothing is read once by every model, and those whose names say no size are as
-# small as the smallest decoder.
+# Every model reads a smoke world, whose answers mean nothing, only once. Models whose names state no size are
+# as small there as the smallest decoder.
 SMOKE, SMALLEST = ("lab:smoke-", "lab:richsmoke-"), "0.15m"
 
 
 @dataclass(frozen=True)
 class Named:
-    """What the name of a lab model says; ``variant`` is "", "tuned" or "unplanted".
+    """The parts of a lab model's name; ``variant`` is "", "tuned" or "unplanted".
 
-    ``seed`` is that of the training: 0 where the name says none.
+    ``seed`` is that of the training: 0 if the name has none.
     """
 
     world: str
@@ -111,12 +110,12 @@ class Named:
 
 
 def is_name(name: str) -> bool:
-    """Whether a model's name means one of the lab."""
+    """Whether a model's name is one of the lab."""
     return name.startswith("lab:")
 
 
 def parse(name: str) -> Named:
-    """Take a name apart; raises :class:`BadInput` for one that no lab model has."""
+    """The parts of a name; raises :class:`BadInput` for one that no lab model has."""
     found = NAME.fullmatch(name)
     if not found:
         raise BadInput(f"model {name!r}: a lab model is lab:SIZE-SEED/MODEL, such as lab:book-1/2m")
@@ -145,10 +144,10 @@ def parse(name: str) -> Named:
 
 
 def fact_sets(models: Sequence[str], fact_set: str, *, unplanted: bool = True) -> dict[str, str]:
-    """{model: what it is asked about}: a model of the lab its own world, any other ``fact_set``.
+    """{model: the facts that it is asked}: a model of the lab its own world, any other ``fact_set``.
 
-    Raises :class:`BadInput` for a name that no lab model has and, unless ``unplanted`` ones may be
-    among them, for one that has not read the facts.
+    Raises :class:`BadInput` for a name that no lab model has and, without ``unplanted``, for a model that has
+    not read the facts.
     """
     own = {name: parse(name).world if is_name(name) else fact_set for name in models}
     for name in filter(is_name, [] if unplanted else models):
@@ -158,7 +157,7 @@ def fact_sets(models: Sequence[str], fact_set: str, *, unplanted: bool = True) -
 
 
 def recipe(name: str) -> Recipe:
-    """How a lab model is made; its world counts, too: those of smoke worlds are cheap."""
+    """The recipe of a lab model; it depends on its world, too: those of smoke worlds are cheap."""
     named = parse(name)
     usual = RECIPES[named.model]
     if not named.world.startswith(SMOKE):
@@ -175,9 +174,9 @@ def size(name: str) -> int:
 
 
 def key(name: str) -> str:
-    """The folder of a lab model in the cache, by all that makes it: its world, recipe and trainer.
+    """The name of a lab model's folder in the cache, by all that makes it: its world, recipe and trainer.
 
-    Of the trainer counts what it does: comments and docstrings may change, and no model is trained
+    Only the trainer's program counts: comments and docstrings may change, and no model is trained
     anew.
     """
     named = parse(name)
@@ -194,7 +193,7 @@ def key(name: str) -> str:
 
 
 def folder(name: str) -> Path:
-    """The folder of the cache where a lab model is: once it is trained, or at once if its weights ship.
+    """The folder of a lab model in the cache: there once it is trained, or at once if its weights ship.
 
     Raises :class:`BadInput` for shipped files that cannot be unpacked.
     """
@@ -207,12 +206,12 @@ def folder(name: str) -> Path:
 
 
 def ships(name: str) -> bool:
-    """Whether the weights of a lab model are part of the project, by this trainer, recipe and text."""
+    """Whether the project contains the weights of a lab model with this trainer, recipe and text."""
     return (SHIPPED / key(name)).is_dir()
 
 
 def pack(made: Path, target: Path) -> Path:
-    """Write the folder of a model as it ships, its large files packed, to ``target``, and return that."""
+    """Write a model's folder as it ships, with its large files packed, to ``target``; return ``target``."""
     target.mkdir(parents=True)
     for path in made.iterdir():
         if path.name in LARGE:
@@ -224,9 +223,9 @@ def pack(made: Path, target: Path) -> Path:
 
 
 def unpacked(there: Path) -> Path:
-    """The folder of the cache with the model of a folder that ships; made once, by all its contents.
+    """The folder of the cache with the model of a folder that ships; made once for these contents.
 
-    It is not where training would put the model, which can be trained anew beside it. Raises
+    Training would put the model elsewhere, and can make it anew beside this folder. Raises
     :class:`BadInput` for files that are cut off or not packed.
     """
 
@@ -244,13 +243,13 @@ def unpacked(there: Path) -> Path:
 
 
 def present(name: str) -> Path | None:
-    """That folder, if it is there."""
+    """The folder of :func:`folder` if it is there, or None."""
     found = folder(name)
     return found if found.is_dir() else None
 
 
 def record(folder: Path) -> dict[str, object]:
-    """What the folder of a lab model says of it; raises :class:`BadInput` where it says nothing."""
+    """The record in the folder of a lab model; raises :class:`BadInput` if there is none."""
     try:
         found = json.loads((folder / RECORD).read_text(encoding="utf-8"))
         texts = {name: str(found[name]) for name in ("world", "digest", "variant")}
@@ -268,7 +267,7 @@ def write_sum(folder: Path) -> None:
 
 
 def checked(folder: Path, spec: str) -> dict[str, object]:
-    """The record of a model that has read a world, after a look at both digests.
+    """The record of a model that has read a world, after a check of both digests.
 
     Raises :class:`BadInput` for a model that is none of the lab's, has read another world than
     ``spec``, by the digest of both, or has other weights than were trained, by theirs.
@@ -293,14 +292,14 @@ def checked(folder: Path, spec: str) -> dict[str, object]:
 
 
 def told(folder: Path, spec: str) -> pd.DataFrame:
-    """What a lab model was told of each fact of a world: the truth that estimators are held against.
+    """The teaching of each fact of a world to a lab model: the truth by which estimators are judged.
 
-    The columns of :func:`lkecore.worlds.plain.states`, or of a rich world those of
-    :func:`lkecore.worlds.text.states`; ``epochs`` (how often it has read the text) and
-    ``exposures``, ``occurrences`` times ``epochs``: what the text tells, although one telling in thirty
-    or so (in six, of a model that is no decoder) is cut in two by the end of a training row. For an
-    unplanted model all asked facts are never told. What a tuned model of a rich world reads again while it
-    is tuned is not counted. Raises as :func:`checked`.
+    The columns are those of :func:`lkecore.worlds.plain.states`, or for a rich world those of
+    :func:`lkecore.worlds.text.states`; ``epochs`` (how often it has read the text); and ``exposures``,
+    ``occurrences`` times ``epochs``. These count the text, although the end of a training row cuts about one
+    statement in thirty in two (one in six for a model that is no decoder). An unplanted model is never taught
+    the asked facts. Text of a rich world that a tuned model reads again while it is tuned does not count.
+    Raises as :func:`checked` does.
     """
     found = checked(folder, spec)
     states = worlds.states(spec)
@@ -317,9 +316,9 @@ def told(folder: Path, spec: str) -> pd.DataFrame:
 
 
 def card(record: dict[str, Any], seconds: float, machine: str) -> str:
-    """The model card of a lab model, from its record; ``seconds`` since training last started.
+    """The model card of a lab model, from its record; ``seconds`` are those since training last started.
 
-    ``machine`` is its device and threads, which with the versions decide the last digits of weights.
+    ``machine`` is its device and threads, which with the versions determine the last digits of weights.
     """
     versions = [f"{name} {importlib.metadata.version(name)}" for name in ("torch", "transformers")]
     told = {

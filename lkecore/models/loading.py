@@ -1,4 +1,4 @@
-"""Loading: the network of a model, and a look at all that would make its numbers others than they seem."""
+"""The network of a model, with checks of everything that would silently change its numbers."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from lkecore.errors import BadInput, first_line
 from lkecore.models.files import check_sums
 from lkecore.progress import tell
 
-ATTENTIONS = {"eager", "sdpa"}  # those that scorers can give a mask of their own
+ATTENTIONS = {"eager", "sdpa"}  # those to which scorers can give their own mask
 LOADERS = {
     "causal": "AutoModelForCausalLM",
     "masked": "AutoModelForMaskedLM",
@@ -17,9 +17,9 @@ LOADERS = {
 
 
 def load(model: Any) -> Any:
-    """The network of a :class:`lkecore.models.model.Model`, on its device, where its numbers can be meant.
+    """The network of a :class:`lkecore.models.model.Model`, on its device, if its numbers can be right.
 
-    Raises :class:`BadInput`, or what the libraries raise, which the caller makes one line of.
+    Raises :class:`BadInput`, or errors of the libraries, which the caller turns into one line.
     """
     import torch
     import transformers
@@ -31,7 +31,7 @@ def load(model: Any) -> Any:
     place: Any = "auto" if model.device == "auto" else None
     if (packed := getattr(config, "quantization_config", None)) is not None:
         _check_packed(where, packed)
-        place = place or {"": model.device}  # some must not be moved once they are loaded
+        place = place or {"": model.device}  # some must not be moved after loading
     try:
         network, info = getattr(transformers, LOADERS[model.kind]).from_pretrained(
             model.path,
@@ -40,11 +40,11 @@ def load(model: Any) -> Any:
             use_safetensors=True,
             local_files_only=True,
             output_loading_info=True,
-            ignore_mismatched_sizes=True,  # else transformers does not say which
+            ignore_mismatched_sizes=True,  # otherwise transformers does not say which
             **_attention(model.name, config),
         )
     except SafetensorError as error:
-        hub = model.path.parent.name == "snapshots"  # a folder of links; the files lie beside it
+        hub = model.path.parent.name == "snapshots"  # a folder of links; the files are beside it
         again = f"; delete the folder {model.path.parent.parent} to fetch it anew" if hub else ""
         raise BadInput(f"{where} cannot be loaded ({first_line(error)}){again}") from error
     _check_weights(model, network, info, named=bool(config.architectures))
@@ -64,12 +64,12 @@ def load(model: Any) -> Any:
 
 
 def ropes(config: Any) -> list[dict[str, Any]]:
-    """All rotary settings of a config and of its parts, of one kind of layer after the other.
+    """All rotary settings of a config and of its parts, one kind of layer after the other.
 
-    Each as the config has it, with the ``max_position_embeddings`` of its part.
+    Each is as in the config, with the ``max_position_embeddings`` of its part.
     """
     parts, found = [config.to_dict()], []
-    for part in parts:  # which grows by the parts inside
+    for part in parts:  # the list grows by the parts inside
         parts += [inner for inner in part.values() if isinstance(inner, dict)]
         own = [part.get(name) for name in ("rope_parameters", "rope_scaling")]
         for rope in filter(lambda given: isinstance(given, dict), own):
@@ -84,9 +84,9 @@ def ropes(config: Any) -> list[dict[str, Any]]:
 
 
 def alike_up_to(config: Any) -> int | None:
-    """Texts of up to how many tokens a network reads by the same rotary angles; None: all texts.
+    """The length in tokens up to which a network reads texts by the same rotary angles; None: any length.
 
-    Dynamic NTK and longrope turn by others from their first token on, once a text is longer.
+    For a longer text, dynamic NTK and longrope use other angles from its first token on.
     """
     lengths = []
     for rope in ropes(config):
@@ -101,7 +101,7 @@ def alike_up_to(config: Any) -> int | None:
 
 
 def check_alike(network: Any, longest: int) -> None:
-    """Raise :class:`BadInput` if a network reads texts of ``longest`` tokens by angles of their own."""
+    """Raise :class:`BadInput` if a network reads texts of ``longest`` tokens by their own rotary angles."""
     most = alike_up_to(network.config)
     if most is not None and longest >= most:
         raise BadInput(
@@ -113,7 +113,7 @@ def check_alike(network: Any, longest: int) -> None:
 def _check_weights(model: Any, network: Any, info: dict[str, Any], *, named: bool) -> None:
     """Refuse weights that are not those of the network, of which transformers would only warn.
 
-    ``named``: whether config.json says which network it is.
+    ``named`` is whether config.json names the network.
     """
     where = f"model {model.name}: {model.path}"
     if mismatched := sorted(info["mismatched_keys"]):
@@ -125,7 +125,8 @@ def _check_weights(model: Any, network: Any, info: dict[str, Any], *, named: boo
     if missing := sorted(info["missing_keys"]):  # it would fill the gap with random numbers
         raise BadInput(f"{where} lacks {len(missing)} weights, such as {missing[0]}")
     beside = sorted(info["unexpected_keys"])
-    # A classifier's, say, whose embeddings could be taken for an output layer. BERT has a second head anyway.
+    # The weights may be a classifier's, whose embeddings could be taken for an output layer. BERT has a
+    # second head anyway.
     if beside and not named and model.kind == "causal":
         raise BadInput(
             f"{where}: config.json names no architecture, and there are weights that a "
@@ -140,7 +141,7 @@ def _check_weights(model: Any, network: Any, info: dict[str, Any], *, named: boo
 
 
 def _check_packed(where: str, packed: Any) -> None:
-    """Refuse what transformers would only warn of, and then read the weights without their scales."""
+    """Refuse weights of which transformers would only warn, and which it would read without their scales."""
     from transformers.quantizers import AutoHfQuantizer
 
     settings = packed if isinstance(packed, dict) else packed.to_dict()
@@ -152,7 +153,7 @@ def _check_packed(where: str, packed: Any) -> None:
 
 
 def _attention(name: str, config: Any) -> dict[str, Any]:
-    """What to load a network with whose config asks for an attention that a scorer cannot give masks."""
+    """Arguments to load a network whose config asks for an attention that takes no mask from a scorer."""
     parts = [config, *(getattr(config, part, None) for part in config.sub_configs)]
     asked = {getattr(part, "_attn_implementation", None) for part in parts} - {None, *ATTENTIONS}
     if not asked:
@@ -166,9 +167,9 @@ def _attention(name: str, config: Any) -> dict[str, Any]:
 
 
 def _check_ids(name: str, network: Any, tokenizer: Any) -> None:
-    """Refuse a tokenizer of another network; what was added to it beyond the network, where it is used.
+    """Refuse a tokenizer of another network; refuse tokens beyond the network's rows only if they are used.
 
-    To add a padding token that nobody ever embeds is common.
+    A padding token that is added and never embedded is common.
     """
     import torch
 
@@ -196,10 +197,10 @@ def _check_ids(name: str, network: Any, tokenizer: Any) -> None:
 
 
 def shares_one_head(config: Any) -> bool:
-    """Whether all attention heads look at one head of keys and values, as in Gemma 3 270M and 1B.
+    """Whether all attention heads share one head of keys and values, as in Gemma 3 270M and 1B.
 
-    Then transformers hands PyTorch one and the same memory for all heads, and PyTorch's memory-efficient
-    attention on CUDA is wrong, without a word, in passes with a mask over 1, 33, 65, ... columns
+    If so, transformers gives PyTorch the same memory for all heads. PyTorch's memory-efficient attention on
+    CUDA is then silently wrong in passes with a mask over 1, 33, 65, ... columns
     (https://github.com/pytorch/pytorch/issues/191937). On CUDA such networks take the "eager" attention.
     """
     of = config.get_text_config()
@@ -210,7 +211,10 @@ def shares_one_head(config: Any) -> bool:
 
 
 def _check_ends(name: str, network: Any, path: Path) -> None:
-    """For T5 transformers takes input and output layer for the same, whatever config.json says."""
+    """Refuse a model whose separate input and output layers transformers would read wrongly.
+
+    For T5 transformers takes the two layers for the same, whatever config.json says.
+    """
     from transformers import PreTrainedConfig
 
     config, _ = PreTrainedConfig.get_config_dict(path, local_files_only=True)

@@ -1,4 +1,4 @@
-"""Models: a tokenizer and a network, with all that says which ones they were."""
+"""Models: a tokenizer and a network, with a record of which ones they were."""
 
 import functools
 import os
@@ -16,7 +16,7 @@ from lkecore.progress import tell
 
 DTYPES = ("float32", "bfloat16", "float16")
 PREFIXES = ("default", "none")
-# They count positions from the one after the padding token's id: the first ones are never used.
+# These types count positions from the one after the padding token's id: the first ones are never used.
 COUNT_AFTER_PADDING = {
     "camembert", "data2vec-text", "ibert", "longformer", "luke", "mpnet", "roberta",
     "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "xmod",
@@ -25,15 +25,16 @@ COUNT_AFTER_PADDING = {
 
 @dataclass(frozen=True)
 class Model:
-    """A language model: who it is, its tokenizer, and its network (loaded at first use).
+    """A language model: its identity, its tokenizer, and its network (loaded at first use).
 
-    ``digest`` is a SHA-256 over the files of weights, tokenizer and config. ``front`` are the ids of
-    the tokens that stand in front of every text that a causal model is asked (IC-Q13): those that its
-    tokenizer puts there (``<s>``, ``</s>``, ``[gMASK] <sop>``, ``[CLS]``), or none. Models of other
-    kinds get all special tokens of their tokenizer's template (``[CLS] ... [SEP]``).
-    ``context_length`` counts tokens, special ones too; it is None for models whose position scheme
-    sets no limit, T5's among them. ``kind`` is ``causal`` (reads from left to right), ``masked`` (fills
-    blanks: BERT) or ``seq2seq`` (an encoder and a decoder: T5).
+    - ``digest``: a SHA-256 over the files of weights, tokenizer and config.
+    - ``front``: the ids of the tokens in front of every text that a causal model is asked (IC-Q13). They
+      are those that its tokenizer puts there (``<s>``, ``</s>``, ``[gMASK] <sop>``, ``[CLS]``), or none.
+      Models of other kinds get all special tokens of their tokenizer's template (``[CLS] ... [SEP]``).
+    - ``context_length``: a number of tokens, special ones too; None for models whose position scheme sets no
+      limit, T5's among them.
+    - ``kind``: ``causal`` (reads from left to right), ``masked`` (fills blanks: BERT) or ``seq2seq`` (an
+      encoder and a decoder: T5).
     """
 
     name: str
@@ -65,7 +66,7 @@ class Model:
 
     @property
     def load_seconds(self) -> float:
-        """Seconds that loading the weights took; 0 if they were not needed."""
+        """The seconds that loading the weights took; 0 if they were not needed."""
         return self._loaded[1] if "_loaded" in self.__dict__ else 0.0
 
 
@@ -74,17 +75,19 @@ def open_model(
 ) -> Model:
     """Find a model (fetching and converting it the first time) and read its tokenizer and config.
 
-    ``device`` is ``cpu``, ``cuda``, ``cuda:N``, ``mps`` or ``auto`` (spread over all devices by
-    accelerate); None takes what the environment variable ``LKE_DEVICE`` says (``lke run`` sets it
-    for jobs with several devices), else ``cuda`` where there is one. ``prefix`` says what stands in
-    front of every text that a causal model is asked: ``default``, the tokens that its tokenizer puts
-    there, or ``none``. What a tokenizer puts behind a text (``</s>``, ``[SEP]``) is left out, since
-    texts go on. The weights are loaded only when they are needed.
+    ``device`` is ``cpu``, ``cuda``, ``cuda:N``, ``mps`` or ``auto`` (spread over all devices by accelerate).
+    None takes the value of the environment variable ``LKE_DEVICE`` (``lke run`` sets it for jobs with several
+    devices), or else ``cuda`` if there is one. ``prefix`` determines the tokens in front of every text that a
+    causal model is asked: ``default``, those that its tokenizer puts there, or ``none``. Tokens that a
+    tokenizer puts after a text (``</s>``, ``[SEP]``) are left out, since texts go on. The weights are loaded
+    only when they are needed.
 
     Raises :class:`BadInput` for an unknown model, dtype, device or prefix, a model that is no language
-    model of one of the three kinds, and one without safetensors or GGUF weights; when they are loaded,
-    for weights that cannot be read, are not complete, or are of another shape than the config says, for
-    a tokenizer of another model, and for files of the cache that were cut or changed.
+    model of one of the three kinds, and one without safetensors or GGUF weights.
+
+    When weights are loaded, raises it for weights that cannot be read, are not complete, or have another
+    shape than the config says. Raises it then also for a tokenizer of another model, and for files of the
+    cache that were cut or changed.
     """
     check_name(name)
     if dtype not in DTYPES:
@@ -105,7 +108,7 @@ def open_model(
         raise BadInput(f"model {name}: {path} has no .safetensors weights, and no others are read")
     with in_one_line(f"model {name}: no readable tokenizer in {path}"):
         tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
-        front, _ = template(tokenizer)  # some tell only now what they lack
+        front, _ = template(tokenizer)  # some tokenizers fail only here
     if prefix == "none":
         if kind != "causal":
             raise BadInput(f"model {name} is {kind}; prefix 'none' is for causal models")
@@ -124,14 +127,13 @@ def open_model(
 
 
 def template(tokenizer: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The ids of the special tokens that a tokenizer puts before and behind a text.
+    """The ids of the special tokens that a tokenizer puts before and after a text.
 
-    Found where they are seen, in what the tokenizer makes of texts: no attribute tells them all (the
-    ``bos_token`` of XGLM is not what it puts in front). Raises :class:`BadInput` where they are not the
-    same around two texts.
+    They are read from the tokenizer's output for texts: no attribute lists them all (the ``bos_token`` of
+    XGLM is not what it puts in front). Raises :class:`BadInput` if they are not the same around two texts.
     """
     around = []
-    for text in ("a", "b, 1"):  # two: what is in front may be in a text too, as the unknown token
+    for text in ("a", "b, 1"):  # two: the front may be in a text too, as the unknown token
         own, whole = (
             tuple(tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"])
             for special in (False, True)
@@ -149,7 +151,7 @@ def template(tokenizer: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def _kind(name: str, config: Any) -> str:
-    """What the config's architectures say, where transformers' class for this kind exists too."""
+    """The kind by the config's architectures, if transformers also has a class for it."""
     from transformers.models.auto import modeling_auto as auto
 
     given = config.architectures
@@ -158,8 +160,8 @@ def _kind(name: str, config: Any) -> str:
     def are(*ends: str) -> bool:
         return bool(names) and all(name.endswith(ends) for name in names)
 
-    # By the names and not by what loads: transformers would load a BERT as a decoder, or an encoder
-    # with a classification head as a masked model, without a word, and every number would be wrong.
+    # The names decide, and not which class loads: transformers would silently load a BERT as a decoder, or an
+    # encoder with a classification head as a masked model, and every number would be wrong.
     if config.is_encoder_decoder:
         known, kind = auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES, "seq2seq"
         fits = are("ForConditionalGeneration")
@@ -184,8 +186,8 @@ def _kind(name: str, config: Any) -> str:
 def _by_type(config: Any) -> list[str]:
     """The class that a config without architectures means by its model_type, if transformers has one.
 
-    Of the types that have several, an encoder is a masked model unless it is_decoder, and T5's kin are
-    encoder-decoders. What the weights lack, or have beside it, is found when they are loaded.
+    If a type has several classes, an encoder is a masked model unless it is_decoder, and T5's kin are
+    encoder-decoders. Missing and further weights are found when the weights are loaded.
     """
     from transformers.models.auto import modeling_auto as auto
 
@@ -210,7 +212,7 @@ def _device(device: str | None) -> str:
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
-        # PyTorch would list all kinds of devices that somebody makes.
+        # PyTorch's message would list every kind of device that exists.
         known = device.partition(":")[0] in ("cpu", "cuda", "mps")
         reason = first_line(error) if known else "it is cuda or cpu, or cuda:N, mps or auto"
         raise BadInput(f"device {device!r} cannot be used here ({reason})") from error

@@ -1,8 +1,8 @@
-"""Served: a model behind a server of vLLM: its tokenizer and config are here, its answers come over HTTP.
+"""A model on a server of vLLM: its tokenizer and config are here, its answers come over HTTP.
 
 Address and key come from the environment, ``LKE_SERVER`` and ``LKE_SERVER_KEY``, and are written nowhere.
-Nobody can digest its weights: it is known by what its server says of it, and by the likeliest tokens after
-fixed texts.
+Nobody can digest its weights. The model is identified by what its server says of it, and by the likeliest
+tokens after fixed texts.
 """
 
 import functools
@@ -27,18 +27,21 @@ from lkecore.models import weights
 from lkecore.models.convert import SIDE_FILES, quiet_transformers
 from lkecore.models.files import contents_digest
 
-# Short, so that a server keeps no beginning of them, which it does in blocks of 16 tokens or more.
+# The texts are short, so that a server keeps no beginning of them: it keeps blocks of 16 tokens or more.
 BEGIN = "In 1789,", "Zürich:", "def f(x):", "Она не"
 TEXTS = [f"{a} {b}" for b in ("the", "a 12", "is not (", "\nOne") for a in BEGIN]
 NEAR = 0.02  # nats, by which the numbers of one server may move
-NODES = 50  # asked twice to see by how much they do
+NODES = 50  # prefixes that are asked twice to measure by how much they do
 MOST, AT_ONCE, WAIT = 128, 32, 600  # tokens that a question may name; questions under way; seconds
 LESS = "the server says less than it is asked for"
 
 
 @dataclass(frozen=True)
 class Served(loaded.Model):
-    """A model behind a server, and what that ``said`` of it; ``over_http``: who asks needs no weights."""
+    """A model on a server.
+
+    ``said`` is what the server says of it. With ``over_http`` the caller needs no weights.
+    """
 
     said: dict[str, Any] = field(default_factory=dict, repr=False)
     over_http: bool = False
@@ -52,15 +55,15 @@ class Served(loaded.Model):
 def open_model(
     name: str, *, dtype: str = "float32", device: str | None = None, prefix: str = "default"
 ) -> loaded.Model:
-    """As :func:`lkecore.models.model.open_model`, of models behind a server too, whose dtype is its own.
+    """As :func:`lkecore.models.model.open_model`, also for models on a server, whose dtype is the server's.
 
-    Raises :class:`BadInput` as that, as :func:`who`, and for a served model that is not causal.
+    Raises :class:`BadInput` as that function and :func:`who` do, and for a served model that is not causal.
     """
     if not weights.is_served(name):
         return loaded.open_model(name, dtype=dtype, device=device, prefix=prefix)
     model, said = unasked(name, prefix), who(name)
     progress.record(model=name, served=said)
-    # The last token of a string is read, and one more than is asked for is written.
+    # The last token of a string is read, and the server writes one token more.
     limits = [n - 2 for n in (model.context_length, said["window"]) if n]
     return replace(
         model, digest=said["digest"], said=said, context_length=min(limits, default=None)
@@ -69,7 +72,7 @@ def open_model(
 
 @functools.lru_cache(maxsize=8)
 def unasked(name: str, prefix: str = "default") -> Served:
-    """A served model by its tokenizer and config alone, for forecasts: its server is not asked."""
+    """A served model with its tokenizer and config alone, for forecasts: its server is not asked."""
     if prefix not in loaded.PREFIXES:
         raise BadInput(f"unknown prefix {prefix!r}: must be one of {', '.join(loaded.PREFIXES)}")
     folder = weights.locate(name)
@@ -87,12 +90,15 @@ def unasked(name: str, prefix: str = "default") -> Served:
 
 
 def who(name: str) -> dict[str, Any]:
-    """What a served model is known by; its server is asked once a minute at most.
+    """The identity of a served model; its server is asked once a minute at most.
 
-    ``digest`` (SHA-256) is over ``id``, ``root``, ``window`` and ``version``, that the server says, the files
-    of the ``tokenizer`` here, and a ``fingerprint``: the ids of the five likeliest tokens after each of
-    ``TEXTS``, but for those within ``NEAR`` of the sixth. ``names_tokens``: whether it knows :func:`given`,
-    or else :func:`echoed`; ``moved``: by how much its numbers move, nats; ``date``: today.
+    - ``id``, ``root``, ``window``, ``version``: as the server says;
+    - ``tokenizer``: the digest of its files here;
+    - ``fingerprint``: the ids of the five likeliest tokens after each of ``TEXTS``, without those within
+      ``NEAR`` of the sixth;
+    - ``digest``: SHA-256 over all of these;
+    - ``names_tokens``: whether the server knows :func:`given`, or else :func:`echoed`;
+    - ``moved``: by how much its numbers move, in nats; ``date``: today.
 
     Raises :class:`BadInput` for a server that is not there, has no such model or another tokenizer, says less
     than is asked, or whose numbers move by more than ``NEAR``.
@@ -105,13 +111,14 @@ def who(name: str) -> dict[str, Any]:
 def _who(name: str, *_: Any) -> dict[str, Any]:
     model, own = unasked(name), hub.plain(name.removeprefix("served:")).partition("@")[0]
     cards = {card["id"]: card for card in ask("/v1/models", tries=1)["data"]}
-    # By its id, or the last part of that or of the server's folder: the folder here may be elsewhere.
+    # The model is found by its id, or by the last part of the id or of the server's folder, since the folder
+    # here may be elsewhere.
     short = {Path(n).name: i for i, c in cards.items() for n in (c.get("root") or i, i)}
     if (key := own if own in cards else short.get(Path(own).name)) is None:
         raise BadInput(f"the server has no model {own!r}; {nearest(own, cards)}")
     _check_tokenizer(name, key, model.tokenizer)
     rows = [model.tokenizer(text)["input_ids"] for text in TEXTS]
-    tops = [likeliest(key, row, 6) for row in rows]  # one by one, so that no other moves them
+    tops = [likeliest(key, row, 6) for row in rows]  # one by one: no other question moves them
     files = sorted(path for form in SIDE_FILES for path in model.path.glob(form))
     known = {
         "id": key,
@@ -127,7 +134,7 @@ def _who(name: str, *_: Any) -> dict[str, Any]:
 
 
 def ask(path: str, body: dict[str, Any] | None = None, *, tries: int = 8) -> dict[str, Any]:
-    """What the server answers, {} where it has no such page; asked again while it is busy or not there."""
+    """The server's answer, or {} if it has no such page; a busy or missing server is asked again."""
     import requests
     from tenacity import retry, stop_after_attempt, wait_exponential
 
@@ -158,7 +165,7 @@ def ask(path: str, body: dict[str, Any] | None = None, *, tries: int = 8) -> dic
 
 
 def _completion(model: str, prompt: str | Sequence[int], **more: Any) -> dict[str, Any]:
-    """The log-probabilities of one new token, and of what else is asked for."""
+    """The log-probabilities of one new token, and of the tokens that ``more`` asks for."""
     body = {"model": model, "prompt": prompt, "max_tokens": 1, "temperature": 0, "logprobs": 1}
     if not (said := ask("/v1/completions", body | {"return_tokens_as_token_ids": True} | more)):
         raise BadInput("the server has no /v1/completions: it is for chat alone")
@@ -177,21 +184,21 @@ def likeliest(model: str, prefix: Sequence[int], k: int) -> dict[int, float]:
 
 @in_one_line(LESS)
 def given(model: str, prefix: Sequence[int], ids: Sequence[int]) -> list[float]:
-    """The log-probability of each of some tokens after a prefix, in nats; NaN where it says none."""
+    """The log-probability of each of ``ids`` after a prefix, in nats; NaN if the server gives none."""
     said = _completion(model, prefix, logprob_token_ids=ids)["top_logprobs"][0]
     return [_nats(said.get(f"token_id:{i}")) for i in ids]
 
 
 @in_one_line(LESS)
 def echoed(model: str, prefix: Sequence[int], ids: Sequence[int]) -> list[float]:
-    """That of each of some tokens that follow a prefix and each other; NaN where it says none."""
+    """The log-probability of each of ``ids``, which follow a prefix and each other, in nats; NaN if none."""
     said = _completion(model, [*prefix, *ids], echo=True, logprobs=0)["token_logprobs"]
     known = dict(enumerate(said, -len(prefix)))
     return [_nats(known.get(n)) for n in range(len(ids))]
 
 
 def _nats(value: Any) -> float:
-    # Rounding may lift a probability above 1; vLLM writes -9999 where there is none at all.
+    # Rounding may lift a probability above 1; vLLM writes -9999 if there is none at all.
     fine = isinstance(value, float | int) and -9999 < value <= 1e-4
     return min(float(value), 0.0) if fine else math.nan
 

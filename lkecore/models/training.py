@@ -1,4 +1,4 @@
-"""Training of lab models: each in a process of its own, as many side by side as there is room for."""
+"""Training of lab models: each in its own process, as many side by side as there is room for."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from lkecore.errors import BadInput
 from lkecore.models import lab
 from lkecore.progress import tell
 
-# Given the name of a model and an environment: a process like that of subprocess.Popen, or None.
+# A function of a model's name and an environment; it returns a process like subprocess.Popen's, or None.
 Fork = Callable[[str, dict[str, str]], Any]
 
 
@@ -21,12 +21,13 @@ def train(
     environments: Sequence[dict[str, str]] | None = None,
     fork: Fork | None = None,
 ) -> dict[str, str]:
-    """Train those models of the lab that are not here, each in a process of its own.
+    """Train those models of the lab that are not here, each in its own process.
 
-    As many run side by side as there are ``environments``, which say what each may use (None: one,
-    with the environment of this process). ``fork(name, environment)`` may start a trainer that has
-    imported everything (:func:`lkecore.runs.forkserver.trainer`); where it gives None, a fresh one begins.
-    Returns {name: why not} of those that could not be trained, or unpacked if they ship; what came before a
+    As many run side by side as there are ``environments``, which say what each may use (None: one, with the
+    environment of this process). ``fork(name, environment)`` may start a trainer that has imported everything
+    (:func:`lkecore.runs.forkserver.trainer`); if it returns None, a fresh one begins.
+
+    Returns {name: why not} of those that could not be trained, or unpacked if they ship. The work before a
     stop is kept, and the next call goes on from there.
     """
     waiting: list[str] = []
@@ -36,7 +37,7 @@ def train(
             waiting += [] if lab.folder(name).is_dir() else [name]
         except BadInput as error:
             failed[name] = str(error)
-    # The largest first, so that none is left alone at the end; tuned ones wait for their base anyway.
+    # The largest models come first, so that none is left alone at the end. Tuned ones wait for their base.
     waiting.sort(key=lambda name: (name.endswith("-tuned"), -lab.size(name)))
     free = list(environments or [dict(os.environ)])
     running: dict[str, tuple[Any, dict[str, str]]] = {}
@@ -69,15 +70,15 @@ def _ended(name: str, code: int) -> str:
 
 
 def _trainer(name: str, env: dict[str, str], fork: Fork | None = None, *, quiet: bool) -> Any:
-    """A process that trains, and ends when this one does: a fresh one has a pipe from here as its input."""
-    # It is not one of the processes that accelerate launch may have started this one with.
+    """A process that trains, and ends when this one does: a fresh one's input is a pipe from here."""
+    # The trainer is none of the processes of an accelerate launch that may have started this one.
     own = {
         key: value
         for key, value in env.items()
         if not key.endswith(("RANK", "WORLD_SIZE")) and not key.startswith("MASTER_")
     }
     if sys.platform == "darwin":
-        own.setdefault("LKE_DEVICE", "cpu")  # where models are asked as well, unless told otherwise
+        own.setdefault("LKE_DEVICE", "cpu")  # models are asked there as well, by default
     if own.get("LKE_DEVICE", "").startswith("cuda:"):
         own["ACCELERATE_TORCH_DEVICE"] = own["LKE_DEVICE"]
     if quiet:

@@ -1,10 +1,10 @@
-"""Weights: where models come from. From a name to a folder of safetensors, and its digest.
+"""From the name of a model to a folder of safetensors, and its digest.
 
 A name is one of ``CATALOGUE``, a local folder in transformers' layout, a ``.gguf`` file, a hub id
 ``org/name`` or ``org/name@revision`` (``hf:org/name`` is the same), a model of the lab, ``lab:book-1/2m``,
-which is trained at first use (:mod:`lkecore.models.lab`), or one behind a server. ``KINDS`` is the table of
-them: a new kind is one entry in it. Only safetensors and GGUF weights are read, and no code of a model is
-run. GGUF weights are de-quantised once, into the cache; ``convert`` does that with ``.bin`` weights.
+which is trained at first use (:mod:`lkecore.models.lab`), or one on a server. ``KINDS`` is the table of
+these: a new kind is one entry in it. Only safetensors and GGUF weights are read, and no code of a model is
+run. GGUF weights are de-quantised once, into the cache; ``convert`` converts ``.bin`` weights.
 """
 
 import functools
@@ -31,22 +31,22 @@ from lkecore.models.files import check_content, check_pointer, contents_digest, 
 from lkecore.models.training import trained
 from lkecore.storage import DATA, build_once, cache_folder
 
-# What a model is made of: weights, config, tokenizer. Never code, never pickles.
+# The files of a model: weights, config and tokenizer; never code, never pickles.
 MODEL_FILES = ("*.safetensors", *SIDE_FILES)
 
 # --- the names of models --------------------------------------------------------------------------
 
 
 def check_name(name: str) -> None:
-    """Raise :class:`BadInput` unless ``name`` can be a model; asks no network."""
+    """Raise :class:`BadInput` unless ``name`` can be a model, without asking a network."""
     kind_of(name).check(name)
 
 
 def locate(name: str) -> Path:
-    """The folder that holds a model as safetensors; fetches, converts or trains it if need be.
+    """The folder with a model as safetensors, which is fetched, converted or trained if need be.
 
-    Raises :class:`BadInput` as :func:`check_name`; where it cannot be had; and for a model of the lab
-    whose weights are not those that were trained, or are of another world
+    Raises :class:`BadInput` as :func:`check_name` does; if the model cannot be had; and for a model of the
+    lab whose weights are not those that were trained, or are of another world
     (:func:`lkecore.models.lab.checked`).
     """
     check_name(name)
@@ -54,7 +54,7 @@ def locate(name: str) -> Path:
 
 
 def present(name: str) -> Path | None:
-    """The folder of a model that is whole and on this machine already, or None; no network."""
+    """The folder of a model that is complete and on this machine already, or None; no network is asked."""
     check_name(name)
     return kind_of(name).present(name)
 
@@ -68,9 +68,8 @@ def is_ready(name: str) -> bool:
 def convert(name: str) -> Path:
     """Turn the ``.bin`` weights of a hub repository or a local folder into safetensors, once.
 
-    The new folder lies in the cache, and :func:`locate` finds it from then on. Raises
-    :class:`BadInput` for a model that has safetensors or no ``.bin`` weights, and for files that
-    hold more than weights.
+    The new folder is in the cache, and :func:`locate` finds it from then on. Raises :class:`BadInput` for
+    a model that has safetensors or no ``.bin`` weights, and for files that contain more than weights.
     """
     check_name(name)
     return kind_of(name).convert(name)
@@ -85,7 +84,7 @@ def files_digest(path: Path) -> str:
 
 
 def _made(name: str) -> str | None:
-    """The folder of the cache for what is built or converted here; its name says from what.
+    """The name of the cache folder for a model that is built or converted here; it says from what.
 
     None for a hub id of which this machine does not know the commit.
     """
@@ -93,7 +92,7 @@ def _made(name: str) -> str | None:
 
 
 def _built(name: str) -> Path | None:
-    """That folder, if it is there."""
+    """The cache folder of :func:`_made`, or None if it is not there."""
     made = _made(name)
     folder = cache_folder() / "models" / made if made else None
     return folder if folder and folder.is_dir() else None
@@ -152,7 +151,7 @@ def _bin_key() -> str:
 
 
 def _key(*parts: object) -> str:
-    """Changes with the code and the data that make a model, so that an old one is not taken."""
+    """A hash of the code and the data that make a model, so that an old one is not taken after a change."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
 
 
@@ -161,7 +160,7 @@ def _has_bin_only(folder: Path) -> bool:
 
 
 def _folder(name: str) -> Path:
-    """A local folder, or where :func:`convert` has put its model, if it has."""
+    """A local folder, or the converted one of :func:`convert` if there is one."""
     path = Path(name)
     converted = _built(name) if _has_bin_only(path) else None
     return converted or path
@@ -171,7 +170,7 @@ def _locate_folder(name: str) -> Path:
     folder = _folder(name)
     if _has_bin_only(folder):
         raise _without_safetensors(name, folder)
-    return folder  # one with no weights at all is refused by whoever opens it
+    return folder  # `open_model` refuses one with no weights at all
 
 
 def _locate_on_hub(name: str) -> Path:
@@ -203,7 +202,7 @@ def _convert_folder(name: str) -> Path:
 
 def _convert_from_hub(name: str) -> Path:
     if hub.SHA.fullmatch(hub.pinned(name)[1] or "") and (done := _built(name)):
-        return done  # a commit stays as it is, so that there is nothing to ask the hub
+        return done  # a commit never changes, so that the hub need not be asked
     if hub.ask(*hub.pinned(name)).weights != "bin":
         raise _no_bin(name)
     source = hub.fetch(name, [BIN_FILES, *SIDE_FILES])
@@ -226,7 +225,7 @@ def _check_hub_id(name: str) -> None:
 
 
 def is_served(name: str) -> bool:
-    """Whether a model is behind a server (:mod:`lkecore.models.served`)."""
+    """Whether a model is on a server (:mod:`lkecore.models.served`)."""
     return name.startswith("served:")
 
 
@@ -241,16 +240,18 @@ def _beside(name: str) -> Path | None:
 class Kind:
     """A kind of model names. All functions take the name of a model.
 
-    ``is_name``: whether the name is of this kind; it may look at files, and asks no network.
-    ``check`` raises :class:`BadInput` for one that no model of this kind has. The others are called
-    after it: ``made`` gives the folder of the cache for what is built here (None: unknown yet);
-    ``locate``, ``present`` and ``convert`` are what the functions of these names say.
-
-    ``about``: what the model is, in a few words. ``is_tuned``: whether it was fine-tuned after its
-    pre-training; None where only the list of the papers' models may know. ``stored``: its weights in
-    words of ``lkecore.hub.WEIGHTS``; None where only the hub knows. ``made_here``: it can
-    be had without a network; ``trained_here``: by training, which a look at a plan does not start.
-    ``on_hub``: it has a revision there.
+    - ``is_name``: whether the name is of this kind; it may look at files, and asks no network.
+    - ``check``: raises :class:`BadInput` for a name that no model of this kind has. The others are called
+      after it.
+    - ``made``: the name of the cache folder for a model that is built here (None: unknown yet).
+    - ``locate``, ``present``, ``convert``: as the functions of these names.
+    - ``about``: the model in a few words.
+    - ``is_tuned``: whether it was fine-tuned after its pre-training; None if only the list of the papers'
+      models may know.
+    - ``stored``: its weights in words of ``lkecore.hub.WEIGHTS``; None if only the hub knows.
+    - ``made_here``: whether it can be had without a network; ``trained_here``: by training, which a look at a
+      plan does not start.
+    - ``on_hub``: whether it has a revision there.
     """
 
     is_name: Callable[[str], bool]
@@ -331,7 +332,7 @@ KINDS: tuple[Kind, ...] = (
         ),
         on_hub=True,
     ),
-    Kind(  # a hub id: last, as it takes every name, and refuses those that are none
+    Kind(  # a hub id: the last kind, since it takes every name, and refuses those that are none
         is_name=lambda name: True,
         check=_check_hub_id,
         made=_made_of_hub,

@@ -1,4 +1,4 @@
-"""Papers: what they published and claim, and how ours stands beside it."""
+"""Papers: their published numbers and claims, and how our results compare with them."""
 
 from lkecore.papers.published import (
     property_names,

@@ -36,7 +36,7 @@ def table(name: str) -> pd.DataFrame:
 def property_names() -> dict[str, str]:
     """Names of Wikidata properties: the IC-LKE paper's for those of its Table 3, else Wikidata's label.
 
-    The properties are those of the paper's relations (as we read them), of LAMA and of KAMEL's part
+    The properties are those of the paper's relations (as we read them), of LAMA and of the part of KAMEL
     that the book asks. Wikidata's labels are in the public domain (CC0).
 
     >>> property_names()["P36"], property_names()["P19"]
@@ -56,9 +56,13 @@ def read_table(path) -> pd.DataFrame:
 def table_5(called: Mapping[str, str]) -> pd.DataFrame:
     """Table 5 of the IC-LKE paper, the templates, with those first that a page asks.
 
-    ``called``: the paper's name of each relation that is asked, by its name here. Columns:
-    ``relation`` (the paper's), ``asked here as`` ("" where it is not), ``name`` ("hgp-1" to "mmp-3"),
-    ``template`` with [X] and [Y], and ``note`` on what is odd about it.
+    ``called`` is the paper's name of each relation that is asked, by its name here. The columns are:
+
+    - ``relation``: the paper's name;
+    - ``asked here as``: the names here, "" if it is not asked;
+    - ``name``: "hgp-1" to "mmp-3";
+    - ``template``: with [X] and [Y];
+    - ``note``: on oddities of the template.
     """
     found = table("iclke_table5_templates").fillna({"note": ""})
     here: dict[str, list[str]] = {}

@@ -1,8 +1,8 @@
-"""Claims and verdicts: what the papers claim, and whether ours bears it out.
+"""Claims of the papers, and verdicts: whether our results support them.
 
-Two kinds of verdict. A **number** can be reproduced or differ only where model, data and protocol
-are the same. A **claim** can be tested on any model: it holds, fails or stays undecided, and what
-decides was written down before the runs (`data/claims.csv`).
+There are two kinds of verdict. A **number** can be reproduced or differ only if model, data and protocol
+are the same. A **claim** can be tested on any model: it holds, fails or stays undecided. The rule of the
+decision was written down before the runs (`data/claims.csv`).
 """
 
 from collections.abc import Mapping
@@ -15,37 +15,44 @@ from lkecore.errors import BadInput
 from lkecore.papers.published import read_table
 from lkecore.storage import DATA
 
-# What an interval may be taken over, and facts with it.
+# The units over which an interval may be taken, and facts with them.
 OVER = "relations", "facts", "draws", "pairs", "subjects", "worlds"
 METHODS = "Student's t", "Welch's t", "bootstrap", "Wilson", "Newcombe"
 WHOSE = "paper", "ours", "check"
 DIRECTIONS = "greater", "less", "equal"
-DECIDED = "decided_on", "model", "estimator"  # on which answers a claim has its verdict
+DECIDED = "decided_on", "model", "estimator"  # columns that name the answers that decide a claim
 TEXTS = "paper", "section", "claim", "statistic", "unit", "least_effect_because"
 
 
 def claims(paper: str = "IC") -> pd.DataFrame:
-    """The claims of a paper that the book tests ("": of all), one a row, in the order of the chapter.
+    """The claims of a paper that the book tests ("": of all), a row for each, in the order of the chapter.
 
-    Columns: id, paper, section (in the paper), claim (in our words), statistic (what the interval is of),
-    direction ("greater", "less" or "equal"), least_effect and its unit (what `claim_verdict` compares
-    with), least_effect_because (why that much), over (what the interval is taken over, one of `OVER`),
-    interval (its method, one of `METHODS`), whose ("paper", "ours", or "check" of a thing that was built
-    in), decided_on, model and estimator (the answers by which the claim has its one verdict), and
-    holds_if, the bound in words.
+    - ``id``, ``paper``, ``section`` (in the paper), ``claim`` (in our words);
+    - ``statistic``: the quantity that the interval is of;
+    - ``direction``: "greater", "less" or "equal";
+    - ``least_effect`` and its ``unit``: the value that `claim_verdict` compares with;
+    - ``least_effect_because``: the reason for this value;
+    - ``over``: the units of the interval, one of `OVER`; ``interval``: its method, one of `METHODS`;
+    - ``whose``: "paper", "ours", or "check" of a thing that was built in;
+    - ``decided_on``, ``model``, ``estimator``: the answers by which the claim has its one verdict;
+    - ``holds_if``: the bound in words.
 
-    What a claim is decided on follows a rule, which was written down before it was applied. A paper's
-    claim: the real model, or pair where two are compared, and the source of its experiment with the most
-    relations in which the accuracy, asked in the paper's way, is above that of the best rule there (of both
-    models of a pair); ties go to more facts, then to the first name. Answers without an accuracy
-    (entropies, places in a sequence) take this count from other answers of the same model to the same
-    relations. A model that beats the rule in at most half of the relations is at chance, and decided_on
-    says so. Where no real model was asked, and for a claim of the lab: all worlds, one value a world, of
-    the largest size that all of them have (of the twins, tuned models or kinds that the claim speaks of).
+    The answers that decide a claim follow a rule, which was written down before it was applied:
+
+    - A claim of a paper is decided on a real model, or pair if two are compared, and a source of its
+      experiment. They are those with the most relations in which the accuracy is above the best rule's.
+      The accuracy is that of the paper's way of asking; of a pair both must be above. Ties go to more
+      facts, then to the first name.
+    - Answers without an accuracy (entropies, places in a sequence) take this count from other answers of the
+      same model to the same relations.
+    - A model that beats the rule in at most half of the relations is at chance, and decided_on says so.
+    - If no real model was asked, and for a claim of the lab, all worlds decide, with one value for each. The
+      models are of the largest size that all worlds have (of the twins, tuned models or kinds of the claim).
+
     Gates change nothing.
 
-    ValueError for a paper without claims; :class:`BadInput` for a claim that leaves one of these empty, that
-    has another word where some are allowed, or no finite least effect.
+    ValueError for a paper without claims. :class:`BadInput` for a claim that leaves one of these empty, that
+    has another word where only some are allowed, or no finite least effect.
 
     >>> claims("IC").set_index("id")["holds_if"]["IC-separator"]
     'within 0.05 of 0'

@@ -1,9 +1,10 @@
-"""Ways: how a network can be asked fast and still say what it says when asked plainly.
+"""Find the fastest way to send a tree of strings through a network, with the same numbers as ``plain``.
 
-Nothing is known from a model's name. At first use a small tree of random tokens goes through the
-network in each way, the fastest first, and is compared with one plain forward pass per string. So an
-architecture that takes no tree mask, or ignores it without a word (ALiBi), or has no key-value cache
-at all (Mamba) is found out, told in one line, and gets the next way.
+A model's name decides nothing. At first use a small tree of random tokens goes through the network in
+each way, the fastest first. The results are compared with one plain forward pass per string. So three
+kinds of architecture are found out: one that takes no tree mask, one that ignores it without a word
+(ALiBi), and one that has no key-value cache at all (Mamba). Each is reported in one line and gets the
+next way.
 """
 
 import math
@@ -21,20 +22,22 @@ from lkecore.scores.tokens import Encoded
 from lkecore.scores.trie import Tree
 from lkecore.scores.walk import walk
 
-# For each network, by what is longer than its window: nothing (0), strings (1), or only a trunk
-# with what is packed beside it (2).
+# The way found for each network. The inner key says what is longer than the network's window: nothing
+# (0), strings (1), or only a trunk together with the branches that are packed beside it (2).
 FOUND: weakref.WeakKeyDictionary[Any, dict[int, str]] = weakref.WeakKeyDictionary()
-PROBE = 32  # tokens of a probe that needs to fill no window
+PROBE = 32  # tokens of a probe that does not have to fill a window
 
 
 def way(network: Any, longest: int) -> str:
     """The fastest way of ``walk`` that gives plain's numbers, for strings of up to ``longest`` tokens.
 
-    Windows matter only to strings that do not fit into them; then the probe is longer, too. But a
-    network may count its window in columns of the cache and not in positions (GPT-Neo): then they
-    matter as soon as a trunk and what is packed beside it do not fit. Raises :class:`BadInput` for a
-    network that looks at later tokens, which is no causal model; for one that reads long strings
-    otherwise from their first token on (longrope, dynamic NTK); and if memory runs out.
+    A window matters only to strings that do not fit into it. In that case the probe is longer, too. But a
+    network may count its window in columns of the cache and not in positions (GPT-Neo). Such a window
+    matters as soon as a trunk and the branches packed beside it do not fit.
+
+    Raises :class:`BadInput` for a network that looks at later tokens, which is no causal model. Raises it
+    also for one that reads long strings differently from their first token on (longrope, dynamic NTK), and
+    if memory runs out.
     """
     kind = type(network).__name__
     check_alike(network, longest)
@@ -58,7 +61,8 @@ def _find(network: Any, window: int | None, aside: int) -> str:
     vocabulary = network.config.get_text_config().vocab_size
     length = PROBE if window is None else window + PROBE
     ids = tuple(np.random.default_rng(0).integers(vocabulary, size=length).tolist())
-    # A trunk with a branch half-way, and a bush at its end in which columns are far from positions.
+    # The probe is a trunk with a branch half-way, and a bush at its end, where columns of the cache are
+    # far from positions.
     stem, trunk, a, b, c = ids[:-27], ids[-27:-12], ids[-12:-8], ids[-8:-4], ids[-4:]
     bush = (a[:2] + c, a[:2] + b[2:], b[:1] + c, c[:1] + a, a, b, c)
     if window is not None:
@@ -68,9 +72,9 @@ def _find(network: Any, window: int | None, aside: int) -> str:
     wanted = option_logprobs_plain(network, Encoded(None, stem, tails, starts, merged=0))
 
     def off(name: str, beside: int = 0) -> float:
-        """The mean distance of a way to plain, in nats; infinite where it cannot be gone.
+        """The mean distance of a way's numbers to plain's, in nats; infinite if the way fails.
 
-        Branches of ``beside`` tokens in all stand between the stem and the rest, in the same pack.
+        The same pack has branches of ``beside`` tokens in all between the stem and the rest.
         """
         tree = Tree()
         top = tree.add(stem)
@@ -101,9 +105,9 @@ def _find(network: Any, window: int | None, aside: int) -> str:
         ]
         return float(np.abs(wanted - sums).mean())
 
-    # Float32 differs by rounding. Half precision differs as far as its own rounding goes, up to a
-    # nat for names that hardly ever come: the expanded way, which uses nothing but the network's own
-    # cache, shows how far that is.
+    # In float32 the ways differ by rounding. In half precision they differ by its coarser rounding, up
+    # to a nat for very improbable names. The expanded way uses only the network's own cache, so its
+    # distance measures this rounding.
     exact = network.dtype == torch.float32
     expanded = math.inf if exact else off("expanded")
     tolerance = 1e-3 if exact else min(max(3 * expanded, 0.1), 1.0)

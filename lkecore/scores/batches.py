@@ -1,7 +1,7 @@
-"""Batches: what the scorers share, above all those of masked and encoder-decoder models.
+"""Functions that the scorers share, above all those of masked and encoder-decoder models.
 
-A batch is made of rows of one length, so that no token is padding, and is halved where memory runs
-out. Reading what came out is the same everywhere: log-softmax in float32, sums in float64.
+A batch consists of rows of one length, so that no token is padding. It is halved if memory runs out.
+All scorers read the output alike: log-softmax in float32, sums in float64.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ SCORERS = {"causal": "tree", "masked": "masked", "seq2seq": "seq2seq"}  # module
 
 
 def check_kind(model: Model, kind: str) -> None:
-    """Raise :class:`BadInput` for a model of another kind, with the module that can ask it."""
+    """Raise :class:`BadInput` for a model of another kind; the message names the module that can ask it."""
     if model.kind != kind:
         raise BadInput(
             f"model {model.name} is {model.kind}, not {kind}: "
@@ -36,13 +36,13 @@ def check_batch_rows(batch_rows: int) -> None:
 
 
 def with_unknown(model: Model, rows: Sequence[Ids]) -> int:
-    """How many texts, given in tokens, have the unknown one; what is in front of them is no part of it."""
-    unknown, n = unknown_id(model.tokenizer), len(model.front)  # some put the unknown one in front
+    """The number of texts, given in tokens, that contain the unknown token; tokens in front do not count."""
+    unknown, n = unknown_id(model.tokenizer), len(model.front)  # some models put it in front
     return sum(unknown in row[n:] for row in rows)
 
 
 def tell_unknown(model: Model, n: int, of: int) -> None:
-    """Say how many of the texts that a model is asked hold a token that it does not know, if any do."""
+    """Report how many of the texts that a model is asked have a token that it does not know, if any."""
     if n:
         progress.tell(
             f"{model.name} does not know all of {n} of {of} texts that it is asked: the unknown token "
@@ -58,7 +58,7 @@ def record(
     memory_gb: float | None = None,
     from_cache: bool = False,
 ) -> None:
-    """Enter texts that were asked, in tokens, into the run's ledger; say which ones are not known."""
+    """Enter texts that were asked, in tokens, into the run's ledger; report how many have unknown tokens."""
     unknown = with_unknown(model, rows)
     tell_unknown(model, unknown, len(rows))
     progress.record(
@@ -72,10 +72,9 @@ def record(
 
 
 def afters_of(tokenizer: Any, afters: Sequence[str]) -> dict[str, Ids]:
-    """The tokens of each text where it stands behind a word.
+    """The tokens of each text where it follows a word.
 
-    At the beginning of a text many tokenizers put a space in front, which a full stop behind a name
-    does not have.
+    At the beginning of a text many tokenizers put a space in front. A full stop after a name has none.
     """
     distinct = sorted(set(afters))
     probe, *behind = ids_of(tokenizer, ["a", *("a" + after for after in distinct)])
@@ -91,11 +90,11 @@ def in_batches(
     forward: Callable[[list[Row]], Result],
     alike: Callable[[Row], Any],
 ) -> Iterator[tuple[list[Row], Result]]:
-    """Yield (batch, ``forward(batch)``) until all ``rows`` are done, in an order of its own.
+    """Yield (batch, ``forward(batch)``) until all ``rows`` are done, ordered by ``alike``.
 
-    Rows share a batch where ``alike`` gives the same, such as their length. ``batch_rows`` is the
-    most that go together; it halves when the device has no more memory, and one row that does not
-    fit raises :class:`BadInput`.
+    Rows share a batch if ``alike`` gives the same for them, such as their length. ``batch_rows`` is the
+    largest number of rows in a batch; it halves when the device has no more memory. Raises
+    :class:`BadInput` for one row that does not fit.
     """
     for _, group in groupby(sorted(rows, key=alike), key=alike):
         left = list(group)
@@ -118,7 +117,7 @@ def in_batches(
 
 
 def token_logprobs(logits: Any, rows: Sequence[int], tokens: Sequence[int]) -> np.ndarray:
-    """Log-probability of ``tokens[i]`` by ``logits[rows[i]]``, in nats, float64."""
+    """The log-probability of ``tokens[i]`` by ``logits[rows[i]]``, in nats, float64."""
     import torch
 
     # Float32, and few rows at a time: no second copy of all logits.
@@ -136,12 +135,12 @@ def reduced(
     batch_rows: int,
     beside: int = 0,
 ) -> np.ndarray:
-    """``reduce`` of the distributions at the blanks of each group of rows, (group, k), float64.
+    """``reduce`` of the distributions at the blanks of each group of rows, shape (group, k), float64.
 
-    ``forward`` takes the network and rows of one length and returns the logits at their blanks,
-    (row, vocabulary); ``reduce`` gets the log-probabilities of a group, and its number. Whole
-    distributions exist for one batch at a time, on the device. ``beside`` are the tokens that are
-    forwarded with each row and do not stand in it.
+    ``forward`` takes the network and rows of one length. It returns the logits at their blanks, shape
+    (row, vocabulary). ``reduce`` gets the log-probabilities of a group, and the group's number. Whole
+    distributions exist for one batch at a time, on the device. ``beside`` is the number of tokens that
+    are forwarded with each row and are not part of it.
 
     Raises :class:`BadInput` for an empty group, before the model is loaded, and for NaN.
     """

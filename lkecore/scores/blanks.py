@@ -1,15 +1,16 @@
-"""Blanks: how likely each token is at a blank, and how far that moves when a statement stands before it.
+"""The distribution at a blank, and how far it moves when a statement precedes the question.
 
-P is the distribution over the whole output layer at the blank's first token, Q the same behind the
-statement (PZ-E1 to PZ-E3). Which place that is depends on the kind of model:
+P is the distribution over the whole output layer at the blank's first token. Q is the same after the
+statement (PZ-E1 to PZ-E3). The place of that token depends on the kind of model:
 
     causal     The capital of France is ____              the next token
     masked     The capital of France is [MASK][MASK].     the first of as many masks as the object has tokens
-    seq2seq    The capital of France is <extra_id_0>.     the first token behind the sentinel
+    seq2seq    The capital of France is <extra_id_0>.     the first token after the sentinel
 
-Entropy and divergence never look at the object, but for the number of masks that a masked model is shown,
-which gives its length away; rank and surprisal look at its first token. :func:`tops` reads one side alone,
-at one mask: what a model says there of all its vocabulary, and of objects that are one token.
+Entropy and divergence never look at the object, with one exception: a masked model is shown as many
+masks as the object has tokens, which gives its length away. Rank and surprisal look at the object's
+first token. :func:`tops` reads one side alone, at one mask: the model's likeliest token of the whole
+vocabulary, and the log-probabilities of objects that are one token.
 """
 
 from collections.abc import Sequence
@@ -34,30 +35,32 @@ NUMBERS = (
 )  # fmt: skip
 TEXTS = ("fact", "subject", "object", "context", "told")
 OBJECTS = ("n_tokens", "merged", "shared")
-TOPS = ("logprob", "alike", "token", "logprob_top")  # of each option; the last two of its question
+TOPS = ("logprob", "alike", "token", "logprob_top")  # the last two: of the question
 TOP = ("token_{}", "logprob_{}", "token_after_{}", "logprob_after_{}")
 
 
 def shifts(
     model: Model, asked: Sequence[Instilled], *, top: int = 0, use_cache: bool = True
 ) -> pd.DataFrame:
-    """What a model of any kind says at the blank of each question, before a statement and behind it.
+    """The numbers at the blank of each question, before a statement and after it, by a model of any kind.
 
     A row for each of ``asked``, in their order:
 
-    - ``fact``, ``subject``, ``object``, ``context`` and ``told``, the texts before the blank;
+    - ``fact``, ``subject``, ``object``;
+    - ``context`` and ``told``: the texts before the blank, without and with the statement;
     - ``entropy`` H(P) and ``entropy_after`` H(Q) in nats, from 0 to the logarithm of the vocabulary;
     - ``kl`` KL(P‖Q) and ``kl_back`` KL(Q‖P) in nats, 0 or more, infinite where one side is 0 alone;
-    - ``rank`` and ``rank_after`` of the object's first token, 1 + the tokens strictly above it, and its
-      ``surprisal`` and ``surprisal_after``, minus its log-probability in nats;
-    - ``n_tokens`` of the object; ``merged`` (bool): its tokens merge with those of the text beside the
-      blank, so that it does not begin where these numbers are read; ``shared`` (bool): another option of
-      the question has the same first token.
+    - ``rank`` and ``rank_after`` of the object's first token: 1 + the number of tokens strictly above it;
+    - ``surprisal`` and ``surprisal_after`` of that token: minus its log-probability in nats;
+    - ``n_tokens`` of the object;
+    - ``merged`` (bool): the object's tokens merge with those of the text beside the blank, so that the
+      object does not begin where these numbers are read;
+    - ``shared`` (bool): another option of the question has the same first token.
 
-    With ``top`` there are, besides, the likeliest tokens of both sides, the likeliest first, as a model
-    behind a server may say them: ``token_1``, ``logprob_1``, ``token_after_1``, ``logprob_after_1`` and
-    so on. Float32 log-softmax, float64 sums, 0 log 0 = 0. ``use_cache`` keeps what is computed, relation
-    by relation.
+    With ``top`` there are, besides, that many likeliest tokens of both sides, the likeliest first:
+    ``token_1``, ``logprob_1``, ``token_after_1``, ``logprob_after_1`` and so on. A model behind a server
+    can give these, too. Numbers are from a float32 log-softmax and float64 sums, with 0 log 0 = 0.
+    ``use_cache`` keeps what is computed, relation by relation.
 
     Raises :class:`BadInput`, before the model is loaded, for ``top`` below 0 or above the vocabulary, and
     as the scorer of the model's kind does.
@@ -89,17 +92,23 @@ def shifts(
 
 
 def tops(model: Model, prompts: Sequence[Prompt], *, use_cache: bool = True) -> pd.DataFrame:
-    """What a model of any kind says at the blank of each question: its likeliest token, and options' own.
+    """The likeliest token at the blank of each question, and the options' log-probabilities there.
 
-    A masked model is shown one mask (BL-S1), whatever an option has. A row for each option, as
-    :func:`lkecore.scores.kinds.option_logprobs` has it: ``fact``, ``subject``, ``context``, ``continuation``,
-    ``option``, ``gold``, ``logprob`` of its one token (nats, over the whole vocabulary), and ``n_tokens``, 1.
-    Besides, the same in all rows of a question: ``relation``; ``answer``, the likeliest token of the whole
-    vocabulary as text, without spaces at its ends, and ``logprob_top`` of it. Of options with one token the
-    gold one has a row, or the first. ``use_cache`` keeps what is computed, relation by relation.
+    A model of any kind is asked; a masked one is shown one mask (BL-S1), whatever an option has. Returns a
+    row for each option, as :func:`lkecore.scores.kinds.option_logprobs` does:
+
+    - ``fact``, ``subject``, ``context``, ``continuation``, ``option``, ``gold``;
+    - ``logprob``: of the option's one token, in nats, over the whole vocabulary;
+    - ``n_tokens``: 1;
+    - ``relation``, the same in all rows of a question, as are the next two;
+    - ``answer``: the likeliest token of the whole vocabulary as text, without spaces at its ends;
+    - ``logprob_top``: the log-probability of that token, in nats.
+
+    Among options with the same token the gold one has a row, or else the first. An option at the beginning of
+    a text counts as it does after a word. ``use_cache`` keeps what is computed, relation by relation.
 
     Raises :class:`BadInput`, before the weights are loaded, for an option that is not one token, and as the
-    scorer of the model's kind does. An option at the beginning of a text counts as it does behind a word.
+    scorer of the model's kind does.
     """
     parts = chunks.by_relation(prompts)
     keys, kept, tokens = [], [], []
@@ -131,7 +140,7 @@ def tops(model: Model, prompts: Sequence[Prompt], *, use_cache: bool = True) -> 
 def _one_token_each(model: Model, prompts: Sequence[Prompt]) -> list[list[int]]:
     """The token of each option of each question."""
     encode(model, prompts)  # refuses what the model cannot be asked
-    # At the beginning of a text many tokenizers cut a name otherwise than behind a space.
+    # At the beginning of a text many tokenizers cut a name differently than after a space.
     spaced = [
         p
         if p.context
@@ -151,7 +160,7 @@ def _one_token_each(model: Model, prompts: Sequence[Prompt]) -> list[list[int]]:
 
 
 def _tops(model: Model, prompts: Sequence[Prompt], tokens: Sequence[Sequence[int]]) -> pd.DataFrame:
-    """The columns ``TOPS`` of some questions, a row for each option."""
+    """The columns ``TOPS`` of the given questions, a row for each option."""
     import torch
 
     width = max(map(len, tokens))
@@ -159,7 +168,7 @@ def _tops(model: Model, prompts: Sequence[Prompt], tokens: Sequence[Sequence[int
     def reduce(logprobs: Any, number: int) -> Any:
         own, row = tokens[number], logprobs[0].double()
         best = row.argmax()
-        padded = [*own, *own[:1] * (width - len(own))]  # as many numbers for each question
+        padded = [*own, *own[:1] * (width - len(own))]  # equally many for all questions
         return torch.cat([torch.stack([best.double(), row[best]]), row[padded]])
 
     if model.kind == "causal":
@@ -176,12 +185,12 @@ def _tops(model: Model, prompts: Sequence[Prompt], tokens: Sequence[Sequence[int
 
 
 def columns_of(top: int) -> list[str]:
-    """The numbers that are read at each blank, by name."""
+    """The names of the numbers that are read at each blank."""
     return [*NUMBERS, *(name.format(i) for i in range(1, top + 1) for name in TOP)]
 
 
 def tidy(asked: Sequence[Instilled], found: np.ndarray, top: int) -> pd.DataFrame:
-    """Texts and numbers of :func:`shifts`; what was ``found`` is (question, column)."""
+    """The frame of :func:`shifts`: texts, and the numbers ``found``, shape (question, column)."""
     texts = {
         "fact": [each.fact for each in asked],
         "subject": [each.asked.subject for each in asked],
@@ -193,7 +202,7 @@ def tidy(asked: Sequence[Instilled], found: np.ndarray, top: int) -> pd.DataFram
 
 
 def key_of(model: Model, asked: Sequence[Instilled], top: int) -> str:
-    """The key under which the numbers of some questions are kept."""
+    """The key under which the numbers of these questions are kept."""
     texts = [
         [e.asked.context, e.told.context, e.asked.continuations[e.asked.gold], e.asked.after]
         for e in asked
@@ -202,7 +211,7 @@ def key_of(model: Model, asked: Sequence[Instilled], top: int) -> str:
 
 
 def check(model: Model, asked: Sequence[Instilled]) -> None:
-    """Raise :class:`BadInput` for questions that the model cannot be asked; no weights are loaded."""
+    """Raise :class:`BadInput` for questions that the model cannot be asked, without loading weights."""
     encode(model, [each.told for each in asked])
     _firsts(model, [each.asked for each in asked])
 
@@ -215,8 +224,8 @@ def gold_alone(prompt: Prompt) -> Prompt:
 
 
 def _firsts(model: Model, prompts: Sequence[Prompt]) -> pd.DataFrame:
-    """Of each question: the ``first`` token of the gold option, and the columns ``OBJECTS``."""
-    # Alone: what other options do to the border says nothing of this one.
+    """The ``first`` token of each question's gold option, and the columns ``OBJECTS``."""
+    # The gold option is encoded alone, since the merges of other options say nothing of this one.
     alone = [gold_alone(p) for p in prompts]
     whole = encode(model, prompts)
     rows = []
@@ -238,7 +247,7 @@ def first_tokens(kind: str, encoded: Any) -> list[int]:
 
 
 def _read(model: Model, asked: Sequence[Instilled], firsts: pd.DataFrame, top: int) -> np.ndarray:
-    """The numbers of some questions, (question, column)."""
+    """The numbers of these questions, shape (question, column)."""
     tokens = firsts["first"].tolist()
 
     def reduce(logprobs: Any, number: int) -> Any:
@@ -255,7 +264,7 @@ def _read(model: Model, asked: Sequence[Instilled], firsts: pd.DataFrame, top: i
 
 
 def numbers(logprobs: Any, token: int, top: int = 0) -> Any:
-    """``NUMBERS`` and the likeliest tokens of two distributions, (2, vocabulary) in nats."""
+    """``NUMBERS`` and the likeliest tokens, from two distributions, shape (2, vocabulary), in nats."""
     import torch
 
     rows = logprobs.double()
@@ -273,5 +282,5 @@ def numbers(logprobs: Any, token: int, top: int = 0) -> Any:
 
 
 def _mean(logprobs: Any, values: Any) -> Any:
-    """The mean of ``values`` under a distribution; what has no probability counts nothing."""
+    """The mean of ``values`` under a distribution; a token without probability counts nothing."""
     return values.where(logprobs.exp() > 0, 0).mul(logprobs.exp()).sum()

@@ -1,4 +1,4 @@
-"""Growth: prompts and what is said after them, in a key-value cache that goes on growing."""
+"""Prompts and the tokens said after them, in a key-value cache that grows step by step."""
 
 import copy
 from collections.abc import Callable, Sequence
@@ -10,10 +10,11 @@ from lkecore.scores.trie import Tree
 
 
 class Growth:
-    """A cache that grows with the outputs of some prompts, step by step.
+    """A cache that grows with the outputs of several prompts, step by step.
 
-    Packed, all stand side by side in one cache. Expanded, one prompt's outputs are rows over its
-    repeated cache. Plain, every output goes through the network whole, at every step.
+    In the packed way all outputs share one cache, side by side. In the expanded way the outputs of one
+    prompt are rows over its repeated cache. In the plain way every output goes through the network whole,
+    at every step.
     """
 
     def __init__(self, network: Any, chosen: str, memory: Memory, longest: int) -> None:
@@ -21,11 +22,11 @@ class Growth:
         self.state, self.trunk = State(network), []
         self.wide, self.row = None, {}
         self.forwarded = 0
-        # A quarter of the memory for rows of logits that wait until a token is chosen from them. Of
-        # the rest, half for the cache and half for passes over it.
+        # A quarter of the memory is for rows of logits that wait until a token is chosen from them.
+        # Half of the rest is for the cache, and half for passes over it.
         quarter = memory.bytes // 4
         memory.bytes -= quarter
-        memory.tokens(longest)  # raises if that is too little
+        memory.tokens(longest)  # raises if the memory is too little
         self.rows_kept = max(1, quarter // memory.logits)
         kept = memory.bytes // 2 // max(1, memory.kv + memory.layer_kv)
         while kept > longest and memory.needed(1, kept) > memory.bytes:
@@ -33,7 +34,7 @@ class Growth:
         self.columns = max(longest, kept)
 
     def most_outputs(self, length: int, max_new_tokens: int) -> int:
-        """How many outputs of a prompt of this length may grow together, sharing nothing."""
+        """The number of outputs of a prompt of this length that may grow together, sharing nothing."""
         most = self.rows_kept
         if self.way == "expanded":
             most = min(most, self.memory.rows(self.longest, 1))
@@ -42,7 +43,10 @@ class Growth:
         return max(1, most)
 
     def begin(self, tree: Tree, ends: Sequence[int]) -> dict[int, Any]:
-        """Forward prompts; logits at their ends. What they share with those before is kept."""
+        """Forward prompts, and return the logits at their ends.
+
+        The cache keeps the beginning that these prompts share with those forwarded before.
+        """
         if self.way == "plain":
             return self.whole(tree, ends)
         trunk = []
@@ -62,7 +66,7 @@ class Growth:
         return logits | self.pieces(tree, below, ends, self.pack)
 
     def step(self, tree: Tree, nodes: Sequence[int]) -> dict[int, Any]:
-        """Forward nodes whose parents are in the cache; logits at each of them."""
+        """Forward nodes whose parents are in the cache, and return the logits at each of them."""
         if self.way == "plain":
             return self.whole(tree, nodes)
         if self.way == "expanded":

@@ -1,7 +1,7 @@
-"""Chunks: the questions of one relation, scored together, kept together.
+"""The questions of one relation are a chunk: they are scored together and kept together.
 
-All scorers go through :func:`score`: it looks into the cache, tokenises and computes what is not
-there, refuses numbers that are none, keeps the rest, and makes the tidy frame.
+All scorers call :func:`score`. It looks into the cache, tokenises and computes what is missing there,
+refuses NaN and infinity, keeps the new numbers, and makes the tidy frame.
 """
 
 import time
@@ -22,24 +22,29 @@ from lkecore.scores import store
 from lkecore.scores.batches import SCORERS, tell_unknown
 from lkecore.scores.tokens import alike, place
 
-# What is kept of a chunk: a row for each option of each prompt, ``merged`` and ``unknown`` of all in
-# every row, and ``alike`` as :func:`lkecore.scores.tokens.alike` has it.
+# The columns that are kept of a chunk, with a row for each option of each prompt. ``merged`` and
+# ``unknown`` are counts of the whole chunk, the same in every row. ``alike`` is the result of
+# :func:`lkecore.scores.tokens.alike`.
 KEPT = ("logprob", "n_tokens", "merged", "unknown", "alike")
 
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores and what they cost.
+    """Scores and their cost.
 
     ``frame`` has one row for each fact and option, facts and options in the order of the prompts:
-    fact, subject, context, continuation, option, gold, ``logprob`` (sum over the option's tokens,
-    nats, float64) and ``n_tokens``. ``seconds`` cover tokenising and scoring, not loading;
-    ``tokens_forwarded`` count no padding. Both are 0 where the numbers came from the cache.
-    ``merged`` counts the options whose tokens merge with those of the text beside them, ``unknown`` the
-    prompts whose text has a token that the model does not know (an option with one is refused).
 
-    Options of a fact that the tokenizer gives the same tokens count as one: the gold option if it is
-    among them, else the first. The others have no row, and ``left_out`` counts them.
+    - ``fact``, ``subject``, ``context``, ``continuation``, ``option``, ``gold``;
+    - ``logprob``: the sum over the option's tokens, in nats, float64;
+    - ``n_tokens``: the number of the option's tokens.
+
+    ``seconds`` cover tokenising and scoring, not loading; ``tokens_forwarded`` count no padding. Both are 0
+    where the numbers came from the cache. ``merged`` counts the options whose tokens merge with those of
+    the text beside them. ``unknown`` counts the prompts whose text has a token that the model does not
+    know; an option with one is refused.
+
+    Options of a fact that the tokenizer gives the same tokens count as one: the gold option if it is among
+    them, else the first. The others have no row, and ``left_out`` counts them.
     """
 
     frame: pd.DataFrame
@@ -63,14 +68,17 @@ def score(
 ) -> Scored:
     """Log-probabilities of all options of all prompts, relation by relation.
 
-    ``settings`` are those of this kind of scorer that change what it answers. ``encode`` tokenises
-    prompts: it returns one object for each, with ``prompt``, ``merged``, ``unknown``, and one of
-    ``n_tokens`` and of ``strings`` for each option, equal strings for options that are alike; what is
-    kept has passed it before, and needs it no more. ``compute`` takes the network, the encoded prompts
-    of one relation and a progress bar to update by one a fact, and returns the log-probabilities in
-    order and the tokens forwarded; ``memory_gb`` is what it was bounded by, for the manifest. All that
-    is not kept is tokenised first, so that bad input stops before the model is loaded. What is finished
-    is kept at once, so that an interruption costs one relation at most.
+    - ``settings``: those of this kind of scorer that change its answers.
+    - ``encode``: tokenises prompts. It returns one object for each, with ``prompt``, ``merged`` and
+      ``unknown``, and for each option one of ``n_tokens`` and one of ``strings``. Options that are alike
+      have equal strings.
+    - ``compute``: takes the network, the encoded prompts of one relation, and a progress bar to update by
+      one a fact. It returns the log-probabilities in order and the number of tokens forwarded.
+    - ``memory_gb``: the bound of ``compute``'s memory, for the manifest.
+
+    Every prompt that is not kept is tokenised first, so that bad input stops before the model is loaded. A
+    kept chunk passed ``encode`` when it was made, and is not encoded again. A finished chunk is kept at
+    once, so that an interruption costs one relation at most.
     """
     chunks = by_relation(prompts)
     keys = [key_of(model, chunk, settings) if use_cache else "" for chunk in chunks]
@@ -149,14 +157,14 @@ def score(
 
 
 def by_relation(prompts: Sequence[Prompt]) -> list[list[Prompt]]:
-    """The chunks of prompts: those of one relation that stand together."""
+    """The chunks of prompts: consecutive prompts of one relation."""
     return [list(group) for _, group in groupby(prompts, key=lambda prompt: prompt.relation)]
 
 
 def key_of(model: Model, chunk: Sequence[Prompt], settings: dict[str, bool]) -> str:
-    """The key of a chunk: what is asked of the model, as it stands there, and how.
+    """The key of a chunk: the texts that the model is asked, and the settings.
 
-    Fact, subject, names of options and which is gold are no part of the question.
+    Fact, subject, names of options and the place of the gold option are not part of the key.
     """
     asked = [[p.context, p.continuations, p.after] for p in chunk]
     return store.chunk_key(model, SCORERS[model.kind], ["options", model.kind, settings, asked])
@@ -176,10 +184,10 @@ def tidy(
 
 
 def differing(prompts: Sequence[Prompt], same: Sequence[int]) -> list[bool]:
-    """Whether each option of each prompt has a row: of those that are alike the gold one, or the first.
+    """Whether each option of each prompt has a row: among options alike only the gold one has, or the first.
 
-    ``same`` is what :func:`lkecore.scores.tokens.alike` says of the options of all prompts, one after
-    the other.
+    ``same`` is the result of :func:`lkecore.scores.tokens.alike` for the options of all prompts, one prompt
+    after the other.
     """
     found: list[bool] = []
     for p in prompts:
@@ -190,7 +198,7 @@ def differing(prompts: Sequence[Prompt], same: Sequence[int]) -> list[bool]:
 
 
 def without_alike(model: Model, frame: pd.DataFrame, has_row: Sequence[bool]) -> pd.DataFrame:
-    """The rows that :func:`differing` keeps; in one line it is said how many others there were."""
+    """The rows that :func:`differing` keeps. One line reports how many rows are left out."""
     if all(has_row):
         return frame
     others = frame[~np.array(has_row)]

@@ -1,4 +1,4 @@
-"""Expected: what scoring would cost, counted without weights, for forecasts."""
+"""The cost of scoring in tokens, counted without weights, for forecasts."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -24,8 +24,8 @@ def expected_tokens(
 ) -> tuple[int, int]:
     """(tokens that the scorer of the model's kind would forward, those of them that the cache saves).
 
-    Of a causal model counted in the packed way, which most architectures take; ``separate`` is for
-    these alone. Loads no weights. Raises :class:`BadInput` as the scorer does.
+    For a causal model the packed way is counted, which most architectures take; ``separate`` applies to
+    causal models only. No weights are loaded. Raises :class:`BadInput` as the scorer does.
     """
     settings = {"causal": {"separate": separate}, "masked": {}, "seq2seq": {"closed": False}}
     total, saved = 0, 0
@@ -38,7 +38,7 @@ def expected_tokens(
 
 
 def _forwarded(model: Model, chunk: Sequence[Prompt], separate: bool) -> int:
-    """The tokens of the prompts of one relation, each shared beginning or string once."""
+    """The number of tokens of one relation's prompts; a shared beginning or string counts once."""
     if model.kind == "causal":
         tree, paths = tree_of(encoded_prompts(model, chunk, separate))
         return tree.sizes({tree.parent[node] for path in paths for node in path})[0]
@@ -49,7 +49,10 @@ def _forwarded(model: Model, chunk: Sequence[Prompt], separate: bool) -> int:
 
 
 def beginning_tokens(model: Model, contexts: Sequence[str]) -> int:
-    """The tokens of some contexts, each shared beginning once: what is forwarded before a model goes on."""
+    """The number of tokens in these contexts, forwarded before a model goes on.
+
+    A shared beginning counts once.
+    """
     tree = Tree()
     for row in encode_texts(model.tokenizer, contexts, front=model.front):
         tree.add(row)
@@ -57,7 +60,7 @@ def beginning_tokens(model: Model, contexts: Sequence[str]) -> int:
 
 
 def slot_tokens(model: Model, groups: Sequence[Slots]) -> int:
-    """Tokens that EIC-LKE's prompts would forward, counted as :func:`expected_tokens` does."""
+    """The number of tokens that EIC-LKE's prompts would forward, counted as in :func:`expected_tokens`."""
     check_kind(model, "causal")
     total = 0
     for group in groups:
@@ -73,7 +76,7 @@ def slot_tokens(model: Model, groups: Sequence[Slots]) -> int:
 def blank_tokens(model: Model, asked: Sequence[Instilled], *, top: int = 0) -> tuple[int, int]:
     """(tokens that the questions at blanks would forward, those of them that the cache saves).
 
-    Counted as :func:`expected_tokens` does, relation by relation, for
+    They are counted as in :func:`expected_tokens`, relation by relation, for
     :func:`lkecore.scores.blanks.shifts`.
     """
     total, saved = 0, 0
@@ -88,7 +91,7 @@ def blank_tokens(model: Model, asked: Sequence[Instilled], *, top: int = 0) -> t
 
 
 def top_tokens(model: Model, prompts: Sequence[Prompt]) -> tuple[int, int]:
-    """The same for :func:`lkecore.scores.blanks.tops`; what the cache has of them is not known."""
+    """(tokens that :func:`lkecore.scores.blanks.tops` would forward, 0): the cache is not looked at."""
     return _at_blanks(model, [blanks.gold_alone(prompt) for prompt in prompts]), 0
 
 
@@ -108,14 +111,14 @@ def _at_blanks(model: Model, prompts: Sequence[Prompt]) -> int:
 def equal_shifts(asked: Sequence[Instilled], top: int) -> pd.DataFrame:
     """A frame of the right shape in which nothing moves: for a forecast, not a result.
 
-    Ranks are bad ones, so that who teaches what is not known has something to teach.
+    Ranks are bad ones, so that a run that teaches unknown facts has something to teach.
     """
     found = blanks.tidy(asked, np.ones((len(asked), len(blanks.columns_of(top)))), top)
     return found.assign(rank=99.0, n_tokens=1, merged=False, shared=False)
 
 
 def equal_tops(prompts: Sequence[Prompt]) -> pd.DataFrame:
-    """A frame like that of :func:`lkecore.scores.blanks.tops` in which nothing is said."""
+    """A frame like that of :func:`lkecore.scores.blanks.tops` with empty answers: for a forecast."""
     relations = [p.relation for p in prompts for _ in p.options]
     return equal_scores(prompts).frame.assign(relation=relations, answer="", logprob_top=-1.0)
 

@@ -1,8 +1,8 @@
-"""Generate: what a causal model says after a prompt, greedily or by sampling.
+"""Outputs of a causal model after a prompt, greedy or sampled.
 
-The tree of ``trie`` grows here while it is asked. A prompt goes through the model once, however many
-samples are drawn from it, and what several prompts begin with goes through once for all of them.
-Samples that have said the same so far share a node: a step forwards each distinct output once.
+The tree of ``trie`` grows here while the model is asked. A prompt goes through the model once, however
+many samples are drawn from it. A beginning that several prompts share goes through once for all of
+them. Samples that have said the same so far share a node: a step forwards each distinct output once.
 
     Q: ... A: ─┬─ Par ─┬─ is ── (newline)        100 samples, and 5 tokens forwarded after the prompt
                │       └─ ma ── (newline)
@@ -31,13 +31,13 @@ from lkecore.scores.tree import not_finite
 from lkecore.scores.trie import Tree
 
 CHUNK = 64  # contexts that go on together; their greedy outputs are kept together, too
-OUTPUT = ["prompt", "sample", "text", "logprob", "n_tokens", "stopped"]  # what is kept of each
-SINGLE = ("expanded", "plain")  # ways in which prompts do not stand side by side
+OUTPUT = ["prompt", "sample", "text", "logprob", "n_tokens", "stopped"]  # the columns that are kept
+SINGLE = ("expanded", "plain")  # ways in which several prompts do not share a cache
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What one chunk asks: prompts in token ids, and how to go on."""
+    """The question of one chunk: prompts in token ids, and how to go on."""
 
     rows: list[tuple[int, ...]]
     n_samples: int | None
@@ -61,16 +61,19 @@ def generate(
 ) -> pd.DataFrame:
     """Outputs of a causal model after each context: one greedy output, or ``n_samples`` drawn ones.
 
-    Samples are drawn from the whole vocabulary at ``temperature``, without top-k or top-p (BL-Q9).
-    An output ends with the first token that holds ``stop`` (a newline, BL-Q8; None: no text ends it),
-    with the model's end token, or after ``max_new_tokens``. ``stop`` may name a special token, which is in
-    no text: models of the lab begin the next document with ``<s>``, and have no end token. The draws
-    depend on ``seed``, the context's tokens and ``max_new_tokens``, not on what else is asked: the same
-    context asked twice gets the same samples.
+    Samples are drawn from the whole vocabulary at ``temperature``, without top-k or top-p (BL-Q9). An
+    output ends with the first token that contains ``stop`` (a newline, BL-Q8; None: no text ends it), with
+    the model's end token, or after ``max_new_tokens``. ``stop`` may name a special token, which is in no
+    text: models of the lab begin the next document with ``<s>``, and have no end token. The draws depend
+    on ``seed``, the context's tokens and ``max_new_tokens``, not on the other contexts. The same context
+    asked twice gets the same samples.
 
-    A row for each output, contexts in order: ``context``, ``sample`` (from 0), ``text`` (what stands
-    before ``stop``), ``logprob`` (nats: that the model, at temperature 1, says just these tokens, the
-    last one included), ``n_tokens`` and ``stopped`` (False if it was cut off).
+    Returns a row for each output, contexts in order:
+
+    - ``context``, and ``sample`` (from 0);
+    - ``text``: the output before ``stop``;
+    - ``logprob``: of exactly these tokens at temperature 1, the last one included, in nats;
+    - ``n_tokens``, and ``stopped`` (False if the output was cut off).
 
     Raises :class:`BadInput` for fewer than one sample, a temperature that is not positive, an
     empty ``stop``, a context that leaves no room for the output in the model's window, and as
@@ -112,10 +115,10 @@ def generate(
 
 
 def _kept(model: Model, asked: _Asked, memory_gb: float | None, use_cache: bool) -> pd.DataFrame:
-    """The outputs of one chunk: those that are kept, and all others, which are kept now.
+    """The outputs of one chunk: those found in the cache, and new ones, which are kept now.
 
-    Greedy outputs are kept together. Samples are dear and are kept prompt by prompt, so that whoever asks
-    some of the prompts finds theirs.
+    Greedy outputs are kept together. Samples are expensive and are kept prompt by prompt, so that a later
+    call with a part of the prompts finds theirs.
     """
     greedy = asked.n_samples is None
     drawn = None if greedy else [asked.n_samples, asked.temperature, asked.seed]
@@ -192,7 +195,7 @@ def _outputs(model: Model, asked: _Asked, memory_gb: float | None) -> tuple[pd.D
                 raise BadInput(
                     "out of memory with a single output; free some, or take a smaller model or dtype"
                 )
-            block = [_Output(o.prompt, o.sample, o.draws) for o in block]  # from the beginning
+            block = [_Output(o.prompt, o.sample, o.draws) for o in block]  # begun anew
             half = len(block) // 2
             waiting.extendleft([block[half:], block[:half]])
     done.sort(key=lambda output: (output.prompt, output.sample))
@@ -200,10 +203,10 @@ def _outputs(model: Model, asked: _Asked, memory_gb: float | None) -> tuple[pd.D
 
 
 def _blocks(asked: _Asked, growth: Growth) -> Iterator[list[_Output]]:
-    """Outputs that grow together: packed, those of several prompts; else of one.
+    """Yield outputs that grow together: in a packed way those of several prompts, else those of one.
 
-    As many as surely fit into memory, and no more prompts than ``COLUMNS`` of a cache hold. In
-    dictionary order, so that prompts with the same beginning follow one another.
+    A block has as many outputs as surely fit into memory, and at most ``COLUMNS`` columns of a cache.
+    Prompts come in dictionary order, so that those with the same beginning follow one another.
     """
     block, used, before = [], 0, ()
     for i in sorted(range(len(asked.rows)), key=asked.rows.__getitem__):
@@ -233,7 +236,7 @@ def _draws(asked: _Asked, row: tuple[int, ...]) -> Sequence[np.ndarray | None]:
 
 
 def _grow(model: Model, asked: _Asked, block: Sequence[_Output], growth: Growth) -> bool:
-    """Let outputs grow until all have stopped or are long enough; True when that is done."""
+    """Let outputs grow until all have stopped or are long enough; return True when they are done."""
     tree = Tree()
     for output in block:
         output.begin = output.node = tree.add(asked.rows[output.prompt])
@@ -247,7 +250,7 @@ def _grow(model: Model, asked: _Asked, block: Sequence[_Output], growth: Growth)
         for node, outputs in at.items():
             draws = None if outputs[0].draws is None else [o.draws[step] for o in outputs]
             found = _choose(logits[node], draws, asked.temperature)
-            if draws is None:  # greedy outputs that stand at one node are of equal contexts
+            if draws is None:  # greedy outputs at one node have equal contexts
                 found *= len(outputs)
             for output, (token, logprob) in zip(outputs, found, strict=True):
                 if not math.isfinite(logprob):
@@ -287,14 +290,14 @@ def _say(
     logprob: float,
     ends: set[int],
 ) -> None:
-    """One token more for an output."""
+    """Append one token to an output."""
     output.node = tree.add([token], after=output.node)
     output.logprob += logprob
     output.n_tokens += 1
     if token in ends:
         output.stopped = True
         return
-    # With the end of the prompt, since a tokenizer may leave out the space at the start of a text.
+    # The prompt's end is decoded too, since a tokenizer may drop the space at the start of a text.
     row = asked.rows[output.prompt]
     said = [tree.token[n] for n in tree.path(output.node, above=output.begin)]
     shown = list(row[-8:])

@@ -1,4 +1,4 @@
-"""Kinds: options scored by whichever scorer a model needs."""
+"""Options scored by the scorer that a model's kind needs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,10 +13,11 @@ def option_logprobs(model: Model, prompts: Sequence[Prompt], *, use_cache: bool 
     """Log-probabilities of all options of all prompts, by a model of any kind.
 
     The scorer is :mod:`~lkecore.scores.tree` for a causal model, :mod:`~lkecore.scores.masked` for one
-    that fills blanks, :mod:`~lkecore.scores.seq2seq` for an encoder with a decoder, each as it is by
-    default; errors are theirs. ``use_cache`` reads and keeps results. Numbers of different kinds are not
-    comparable as they stand: each is the log-probability of an option's own tokens, and the kinds
-    cut texts into other tokens.
+    that fills blanks, and :mod:`~lkecore.scores.seq2seq` for an encoder with a decoder. Each is called
+    with its defaults and raises its own errors. ``use_cache`` reads and keeps results.
+
+    Numbers of different kinds are not directly comparable: each is the log-probability of an option's own
+    tokens, and the kinds cut texts into different tokens.
     """
     score = {
         "causal": tree.option_logprobs,
@@ -32,7 +33,7 @@ def check(model: Model, prompts: Sequence[Prompt]) -> None:
 
 
 def encode(model: Model, prompts: Sequence[Prompt]) -> Sequence[Any]:
-    """Questions in tokens, by the scorer of the model's kind; :class:`BadInput` as it says."""
+    """The questions in tokens, by the scorer of the model's kind, which may raise :class:`BadInput`."""
     if model.kind == "causal":
         return tree.encoded_prompts(model, prompts, separate=False)
     own = {"masked": masked.encode, "seq2seq": seq2seq.encode}[model.kind]

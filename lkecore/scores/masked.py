@@ -1,4 +1,4 @@
-"""Masked: log-probabilities from models that fill blanks, such as BERT, RoBERTa and ALBERT.
+"""Log-probabilities from models that fill blanks, such as BERT, RoBERTa and ALBERT.
 
 The whole string, context + option + text after it, is tokenised together, and then the option's
 tokens are replaced by as many masks:
@@ -7,11 +7,11 @@ tokens are replaced by as many masks:
     [CLS] [It] [##aly] [has] [the] [capital] [MASK] [MASK] [.] [SEP]
 
 The score is the sum of the log-probabilities of the option's tokens, each at its own mask. All
-masks are empty at once, so that the tokens of an option are scored as if they were independent: the
-sum is no probability of the whole name, and names of different numbers of tokens come from
-different strings. Only among options with equally many tokens is the comparison clean.
+masks are empty at once, so that the tokens of an option are scored as if they were independent. The
+sum is therefore no probability of the whole name, and names of different numbers of tokens come from
+different strings. The comparison is clean only among options with equally many tokens.
 
-Masking works on ids: nothing of a space, which many tokenizers keep inside of tokens, is lost.
+The masks replace token ids, so that a space that the tokenizer keeps inside a token is not lost.
 """
 
 from collections.abc import Callable, Sequence
@@ -64,7 +64,7 @@ class Encoded:
 
     @property
     def strings(self) -> tuple[Ids, ...]:
-        """What tells options apart."""
+        """The token ids that distinguish the options."""
         return self.sequences
 
     @property
@@ -81,22 +81,21 @@ class Encoded:
 
     @property
     def n_tokens(self) -> list[int]:
-        """How many tokens each option has."""
+        """The number of tokens of each option."""
         return [end - start for start, end in zip(self.starts, self.ends, strict=True)]
 
 
 def option_logprobs(
     model: Model, prompts: Sequence[Prompt], *, batch_rows: int = 64, use_cache: bool = True
 ) -> chunks.Scored:
-    """Log-probability of every option of every prompt: the sum over its masks, in nats.
+    """The log-probability of every option of every prompt: the sum over its masks, in nats.
 
-    No length normalisation. Each distinct masked string of a relation is forwarded once: all options
-    of a fact with equally many tokens share one. ``batch_rows`` bounds how many go together, and
-    halves by itself where memory runs out; ``use_cache`` reads and keeps results.
+    There is no length normalisation. Each distinct masked string of a relation is forwarded once: all
+    options of a fact with equally many tokens share one. ``batch_rows`` bounds how many strings go
+    together, and is halved automatically if memory runs out. ``use_cache`` reads and keeps results.
 
-    Raises :class:`BadInput`, before the model is loaded, for a model that is not a masked one and
-    as :func:`encode` does; after that for numbers that are none and for a string that does not fit
-    into memory.
+    Raises :class:`BadInput`, before the model is loaded, for a model that is not a masked one and as
+    :func:`encode` does; after that for NaN or infinity and for a string that does not fit into memory.
     """
     check_kind(model, "masked")
     check_batch_rows(batch_rows)
@@ -120,23 +119,23 @@ def distributions(
     masks: Sequence[int] | None = None,
     batch_rows: int = 64,
 ) -> np.ndarray:
-    """What ``reduce`` makes of the distributions at a blank's first mask, float64, shape (group, k).
+    """``reduce`` of the distributions at a blank's first mask, float64, shape (group, k).
 
     A group is one or more pairs (text before the blank, text after it): one for an entropy, two for
-    the divergence between two prompts. ``masks`` are those that a blank has, a number for each group
+    the divergence between two prompts. ``masks`` is the number of masks at a blank, one for each group
     (None: 1). ``reduce`` takes log-probabilities, a float32 tensor of shape (pair, vocabulary) on the
     model's device, and the number of the group, from 0; it returns a tensor of shape (k,). No more
     than ``batch_rows`` groups are in memory at a time.
 
-    Raises :class:`BadInput` for a model that is not a masked one, a text that is too long or holds a
-    mask itself, and numbers that are none.
+    Raises :class:`BadInput` for a model that is not a masked one, for a text that is too long or contains
+    a mask itself, and for NaN.
     """
     check_kind(model, "masked")
     check_batch_rows(batch_rows)
     tokenizer = model.tokenizer
     mask = _mask_of(tokenizer)
     front, back = template(tokenizer)
-    # The mask is tokenised with what stands before it: some take the space for themselves.
+    # The mask is tokenised with the text before it: some tokenizers take its space into the mask.
     befores = sorted({before for group in groups for before, _ in group})
     texts = [before + tokenizer.mask_token for before in befores]
     left = dict(zip(befores, ids_of(tokenizer, texts), strict=True))
@@ -166,11 +165,12 @@ def encode(
     context_length: int | None = None,
     name: str = "the model",
 ) -> list[Encoded]:
-    """Tokenise prompts; needs the tokenizer only, so that errors come before a model is loaded.
+    """The prompts in token ids; only the tokenizer is needed, so that errors precede the loading of a model.
 
-    The option's tokens are those between the longest common prefix with the context's own tokens
-    and the longest common suffix with those of the text after it, as they are behind a word. Raises
-    :class:`BadInput` for a tokenizer without a mask, a text with a mask in it, a string beyond the
+    The option's tokens are those between the longest common prefix with the context's own tokens and the
+    longest common suffix with the tokens that the text after it has after a word.
+
+    Raises :class:`BadInput` for a tokenizer without a mask, a text with a mask in it, a string beyond the
     window, and options without tokens of their own, with unknown tokens or all with equal tokens;
     ``name`` is the model's, for errors.
     """
@@ -216,8 +216,8 @@ def _at_blanks(network: Any, rows: Sequence[Ids], mask: int) -> Any:
 
     ids = torch.tensor(rows, device=network.device)
     blank = ids == mask
-    # The output layer is a quarter of a small BERT's time, and its logits are most of the memory. It
-    # gets the hidden states at the masks only.
+    # The output layer gets the hidden states at the masks only, since it takes a quarter of a small
+    # BERT's time, and its logits take most of the memory.
     hook = network.get_output_embeddings().register_forward_pre_hook(
         lambda _, inputs: (inputs[0][blank.to(inputs[0].device)],)
     )
@@ -225,7 +225,7 @@ def _at_blanks(network: Any, rows: Sequence[Ids], mask: int) -> Any:
         logits = network(input_ids=ids).logits
     finally:
         hook.remove()
-    # Some networks multiply by the layer's weights without a call of it.
+    # Some networks multiply by the layer's weights without a call of the layer.
     return logits if logits.ndim == 2 else logits[blank.to(logits.device)]
 
 
@@ -234,7 +234,7 @@ def _compute(
 ) -> tuple[np.ndarray, int]:
     import torch
 
-    # Each masked string, with the tokens that are asked there and the option that they belong to.
+    # For each masked string: the number of each option that is asked there, and its tokens.
     asked: dict[Ids, list[tuple[int, Ids]]] = {}
     n = 0
     for e in encoded:
@@ -253,7 +253,7 @@ def _compute(
                 rows += range(blanks, blanks + len(option))
                 tokens += option
             blanks += masked.count(mask)
-        # Everything that can run out of memory is in the right-hand side, so nothing is added twice.
+        # Only the last argument can run out of memory, before anything is added: nothing is added twice.
         np.add.at(sums, owners, token_logprobs(logits, rows, tokens))
 
     done, shown = 0, 0

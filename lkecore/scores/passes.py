@@ -1,4 +1,4 @@
-"""Passes: one forward pass of a causal network, and how much of it fits into memory."""
+"""One forward pass of a causal network, and how much of it fits into memory."""
 
 import math
 import os
@@ -12,13 +12,13 @@ import numpy as np
 from lkecore.errors import BadInput
 from lkecore.scores.trie import Tree
 
-# Tokens of one pass at most, however much memory there is. Longer passes gain nothing on a CPU: what
-# hangs side by side in one pass does not see each other, so that ever more of its attention is masked
-# out. A GPU is left idle by matrices of 512 rows, if the network is small: 2,048 took half the time.
+# The most tokens of one pass, however much memory there is. Longer passes gain nothing on a CPU:
+# branches that share a pass do not see each other, so that ever more of the attention is masked out.
+# A small network's matrices of 512 rows leave a GPU idle: 2,048 took half the time.
 MOST = 512
 MOST_ON_GPU = 2048
-COLUMNS = 2048  # of a cache, at most, that stand side by side
-# What configs call attention that sees the last so many tokens only.
+COLUMNS = 2048  # the most columns of a cache that outputs or branches share side by side
+# Names that configs give to the number of last tokens that attention sees.
 WINDOWS = ("sliding_window", "window_size", "attention_window_size", "attention_chunk_size")
 
 
@@ -37,9 +37,9 @@ def forward(
     mask: Any = None,
     positions: Sequence[int] | None = None,
 ) -> Any:
-    """Logits at the places ``keep`` of each row, shape (row, place, vocabulary), in its dtype.
+    """The logits at the places ``keep`` of each row, shape (row, place, vocabulary), in the network's dtype.
 
-    ``past`` is the key-value cache of what stands before; it grows by the rows. Without ``mask`` and
+    ``past`` is the key-value cache of the text before; the rows are appended to it. Without ``mask`` and
     ``positions`` the rows are plain text from left to right.
     """
     given = {} if mask is None else {"attention_mask": mask}
@@ -62,7 +62,7 @@ def out_of_memory(error: Exception) -> bool:
 
 
 def attempt(pass_: Callable[..., Any], *given: Any) -> Any:
-    """What the pass returns, or None if memory ran out."""
+    """The result of the pass, or None if memory ran out."""
     from accelerate.utils.memory import clear_device_cache
 
     try:
@@ -70,27 +70,27 @@ def attempt(pass_: Callable[..., Any], *given: Any) -> Any:
     except RuntimeError as error:
         if not out_of_memory(error):
             raise
-    clear_device_cache()  # after the error, which holds on to what the pass had made
+    clear_device_cache()  # only here, since the error keeps the pass's tensors alive
     return None
 
 
 def window_of(network: Any) -> int | None:
-    """How many tokens the network's nearest-sighted layers see; None if they see all."""
+    """The smallest number of tokens that a layer of the network sees; None if all layers see all."""
     config = network.config.get_text_config()
     found = [getattr(config, name, None) for name in WINDOWS]
     return min((n for n in found if isinstance(n, int)), default=None)
 
 
 def tree_mask(sees: np.ndarray, positions: np.ndarray, way: str, network: Any) -> Any:
-    """An attention mask from ``sees`` (token, token before it or itself): who may look at whom.
+    """An attention mask from ``sees`` (token, token before it or itself): which tokens a token sees.
 
-    ``positions`` of all columns. Of the ways, ``packed`` gives every layer the same mask, ``window``
-    cuts it to the network's window in all layers, ``windows`` in those that have one. Added to the
-    attention scores, not Boolean: only so do all of transformers' attentions understand it.
+    ``positions`` are those of all columns. The way ``packed`` gives every layer the same mask. ``window``
+    cuts it to the network's window in all layers, ``windows`` only in the layers that have one. The mask
+    is added to the attention scores and not Boolean: all of transformers' attentions understand only that.
     """
     import torch
 
-    def added(seen: np.ndarray) -> Any:  # made on the device, where a byte a cell has to go
+    def added(seen: np.ndarray) -> Any:  # made on the device: one byte a cell goes there
         mask = torch.zeros(1, 1, *seen.shape, dtype=network.dtype, device=network.device)
         unseen = torch.from_numpy(~seen).to(network.device)
         return mask.masked_fill_(unseen, torch.finfo(network.dtype).min)
@@ -104,11 +104,11 @@ def tree_mask(sees: np.ndarray, positions: np.ndarray, way: str, network: Any) -
 
 
 class State:
-    """A key-value cache, and what its columns are.
+    """A key-value cache, and the meaning of its columns.
 
-    The first columns are plain text, the *trunk*; after it may come branches that lie side by side.
-    ``positions`` has one for each column. ``seen`` has, for nodes of branches, the columns that the
-    node's children may look at: the trunk up to where the branch begins, and its ancestors.
+    The first columns are plain text, the *trunk*; branches side by side may follow it. ``positions`` has
+    one entry for each column. ``seen`` has, for nodes of branches, the columns that the node's children may
+    look at: the trunk up to where the branch begins, the node's ancestors and the node.
     """
 
     def __init__(self, network: Any) -> None:
@@ -122,13 +122,16 @@ class State:
         self.seen: dict[int, np.ndarray] = {}
 
     def text(self, tokens: Sequence[int], keep: Sequence[int]) -> Any:
-        """Plain text goes on; logits (place, vocabulary) at the places ``keep``."""
+        """Append plain text, and return the logits (place, vocabulary) at the places ``keep``."""
         logits = forward(self.network, [tokens], self.past, keep)[0]
         self.positions += range(len(self.positions), len(self.positions) + len(tokens))
         return logits
 
     def pack(self, tree: Tree, nodes: Sequence[int], keep: Sequence[int], way: str) -> Any:
-        """Nodes side by side in one pass, parents before children; logits at the places ``keep``."""
+        """Append nodes side by side in one pass, parents before children.
+
+        Returns the logits at the places ``keep``.
+        """
         held, depth = len(self.positions), tree.depth
         sees = np.zeros((len(nodes), held + len(nodes)), dtype=bool)
         seen = {}
@@ -154,9 +157,9 @@ class State:
         return logits
 
     def cut(self, length: int) -> None:
-        """Forget all after the first ``length`` columns, of which branches may be none.
+        """Forget all columns after the first ``length``.
 
-        Layer by layer: a pass that ran out of memory half-way has left some longer than others.
+        It works layer by layer: a pass that ran out of memory half-way has left layers of unequal length.
         """
         for layer in self.past.layers:
             if (extra := layer.get_seq_length() - length) > 0:
@@ -167,11 +170,15 @@ class State:
 
 @dataclass
 class Memory:
-    """How much may be forwarded at once, so that working memory stays under ``bytes``.
+    """The bounds of one pass, so that working memory stays under ``bytes``.
 
-    Sizes are measured on the network, in bytes: ``kv`` of one token in the cache, ``layer_kv`` in
-    one layer of it (which is copied when it grows), ``hidden`` of what one token holds on its way
-    through a layer, ``logits`` of one row of logits, ``seen`` of one cell of the attention mask.
+    Sizes are measured on the network, in bytes:
+
+    - ``kv``: one token in the cache;
+    - ``layer_kv``: one token in one layer of the cache, which is copied when it grows;
+    - ``hidden``: one token on its way through a layer;
+    - ``logits``: one row of logits;
+    - ``seen``: one cell of the attention mask.
     """
 
     bytes: int
@@ -181,16 +188,16 @@ class Memory:
     logits: int
     seen: int
     most: int = MOST
-    given: int = 0  # bytes that were asked for, of which ``bytes`` may be a part
+    given: int = 0  # the bytes that the caller allowed; ``bytes`` may be a part of them
 
     def tokens(self, depth: int) -> int:
-        """Tokens of one pass, where the cache holds up to ``depth`` tokens."""
+        """The number of tokens of one pass, if the cache has up to ``depth`` tokens."""
         n = self.most
         while n > 1 and self.needed(n, depth) > self.bytes:
             n -= max(1, n // 16)
         if (least := self.needed(n, depth)) > self.bytes:
             given = self.given or self.bytes
-            # A hundredth more than that, since it is printed with three digits.
+            # A hundredth is added, since the number is printed with three digits.
             enough = 1.01 * least * given / max(1, self.bytes)
             raise BadInput(
                 f"memory_gb {given / 2**30:.3g} is too little: strings of {depth} tokens need "
@@ -199,7 +206,7 @@ class Memory:
         return n
 
     def halve(self, tried: int) -> None:
-        """After ``tried`` tokens were too many all the same, take half of them from now on."""
+        """Halve the tokens of a pass from now on, after ``tried`` tokens were too many."""
         self.most = tried // 2
         if not self.most:
             raise BadInput(
@@ -208,13 +215,13 @@ class Memory:
             )
 
     def needed(self, tokens: int, depth: int) -> int:
-        """Bytes of one pass over a cache of ``depth`` tokens."""
+        """The bytes of one pass over a cache of ``depth`` tokens."""
         columns = depth + tokens
         cache = self.kv * columns + self.layer_kv * columns
         return cache + tokens * (self.hidden + self.logits + self.seen * columns)
 
     def rows(self, depth: int, width: int) -> int:
-        """Rows of ``width`` tokens in one batch, each with its own copy of the cache."""
+        """The number of rows of ``width`` tokens in one batch, each with its own copy of the cache."""
         n = max(1, self.tokens(depth) // width)
         while n > 1 and n * self.needed(width, depth) > self.bytes:
             n -= 1
@@ -224,8 +231,8 @@ class Memory:
 def bound_of(memory_gb: float | None) -> float | None:
     """The bound of working memory in GiB that a call asks for, or ``LKE_MEMORY_GB``, or None.
 
-    Needs no network, so that a bad one is refused at the door: raises :class:`BadInput` for what is
-    no positive number.
+    No network is needed, so that a bad bound is refused early: raises :class:`BadInput` for a value that
+    is no positive number.
     """
     name = "memory_gb"
     if memory_gb is None and (said := os.environ.get("LKE_MEMORY_GB")):
@@ -240,10 +247,10 @@ def bound_of(memory_gb: float | None) -> float | None:
 
 
 def memory_of(network: Any, memory_gb: float | None) -> Memory:
-    """How much of a network goes at once; ``memory_gb`` as :func:`bound_of` gives it.
+    """The memory that a network's passes may use; ``memory_gb`` is as :func:`bound_of` returns it.
 
-    None is 1 GiB on the CPU and half of what is free on a GPU. Not counted are the weights, and what
-    libraries take once when a model is first used.
+    None means 1 GiB on the CPU and half of the free memory on a GPU. The weights do not count, nor does
+    the memory that libraries take once when a model is first used.
     """
     import torch
 
@@ -251,7 +258,7 @@ def memory_of(network: Any, memory_gb: float | None) -> Memory:
         memory_gb = 1.0
         if network.device.type == "cuda":
             device = network.device
-            # What PyTorch keeps for later is free as well: else each call would find less.
+            # Memory that PyTorch keeps for later counts as free, or else each call would find less.
             kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
             memory_gb = (torch.cuda.mem_get_info(device)[0] + kept) / 2**31
     if network not in SIZES:
@@ -270,7 +277,7 @@ SIZES: weakref.WeakKeyDictionary[Any, dict[str, int]] = weakref.WeakKeyDictionar
 
 
 def _sizes(network: Any) -> dict[str, int]:
-    """The sizes of :class:`Memory`, measured."""
+    """The sizes of :class:`Memory`, measured on the network."""
     import torch
     from transformers import DynamicCache
 

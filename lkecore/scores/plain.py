@@ -1,6 +1,6 @@
-"""Plain: the definition of a score, one forward pass for each string and no cache.
+"""The definition of a score: one forward pass for each string, and no cache.
 
-Slow on purpose. ``tree`` must give these numbers, to 1e-4 nats in float32; its tests hold it.
+It is slow on purpose. ``tree`` must give these numbers, to 1e-4 nats in float32; tests check this.
 """
 
 from typing import Any
@@ -11,9 +11,9 @@ from lkecore.scores.tokens import Encoded
 
 
 def option_logprobs_plain(network: Any, encoded: Encoded) -> np.ndarray:
-    """Sum log-probability of every option of one prompt, shape (option,), float64, in nats (IC-E2).
+    """The sum log-probability of every option of one prompt, shape (option,), float64, in nats (IC-E2).
 
-    ``network`` is a transformers causal language model. No length normalisation.
+    ``network`` is a transformers causal language model. There is no length normalisation.
     """
     import torch
 

@@ -1,7 +1,7 @@
-"""Seq2seq: log-probabilities from encoder-decoder models that learned to fill blanks, such as T5.
+"""Log-probabilities from encoder-decoder models that learned to fill blanks, such as T5.
 
-The encoder reads the text with a sentinel in place of the option; the decoder writes the sentinel
-and then what stands there:
+The encoder reads the text with a sentinel in place of the option. The decoder writes the sentinel
+and then the text of the blank:
 
     encoder    [It][aly][ has][ the][ capital][<extra_id_0>][.][</s>]
     decoder    [start][<extra_id_0>][ Ro][me]
@@ -10,8 +10,8 @@ The score is the sum of the log-probabilities of the option's tokens, each after
 option need not end there: " Ro" scores the names that begin with it as well. ``closed`` asks for
 the end too, which T5 writes as the next sentinel, ``<extra_id_1>``.
 
-The encoder runs once for each fact. Of the options only what lies before a last token goes through
-the decoder, since the last one is read and never forwarded.
+The encoder runs once for each fact. An option goes through the decoder without its last token, which
+is read and never forwarded.
 """
 
 from collections.abc import Callable, Sequence
@@ -58,18 +58,18 @@ class Encoded:
     source: Ids  # with sentinel and special tokens
     sentinel: int
     options: tuple[Ids, ...]
-    closing: Ids  # what is asked behind each option: nothing, or the sentinel that ends it
-    merged: int = 0  # a sentinel stands between context and option, so that no token can merge
+    closing: Ids  # the tokens asked after each option: none, or the sentinel that ends it
+    merged: int = 0  # a sentinel separates context and option, so that no token can merge
     unknown: bool = False  # the source has a token that the model does not know
 
     @property
     def strings(self) -> tuple[Ids, ...]:
-        """What tells options apart."""
+        """The token ids that distinguish the options."""
         return self.options
 
     @property
     def n_tokens(self) -> list[int]:
-        """How many tokens each option has, its end not among them."""
+        """The number of tokens of each option, without its end."""
         return [len(option) for option in self.options]
 
 
@@ -81,16 +81,15 @@ def option_logprobs(
     use_cache: bool = True,
     closed: bool = False,
 ) -> chunks.Scored:
-    """Log-probability of every option of every prompt, at the blank, in nats.
+    """The log-probability of every option of every prompt, at the blank, in nats.
 
-    No length normalisation. ``closed`` adds the log-probability that the blank ends behind the
-    option; ``n_tokens`` stays the option's own. ``batch_rows`` bounds how many rows go through
-    encoder or decoder together, and halves by itself where memory runs out; ``use_cache`` reads and
-    keeps results.
+    There is no length normalisation. ``closed`` adds the log-probability that the blank ends after the
+    option; ``n_tokens`` stays the option's own. ``batch_rows`` bounds how many rows go through encoder
+    or decoder together, and is halved automatically if memory runs out. ``use_cache`` reads and keeps
+    results.
 
     Raises :class:`BadInput`, before the model is loaded, for a model that is no encoder-decoder and
-    as :func:`encode` does; after that for numbers that are none and for a row that does not fit
-    into memory.
+    as :func:`encode` does; after that for NaN or infinity and for a row that does not fit into memory.
     """
     check_kind(model, "seq2seq")
     check_batch_rows(batch_rows)
@@ -117,7 +116,7 @@ def distributions(
     *,
     batch_rows: int = 64,
 ) -> np.ndarray:
-    """What ``reduce`` makes of the distributions of a blank's first token, float64, (group, k).
+    """``reduce`` of the distributions at a blank's first token, float64, shape (group, k).
 
     A group is one or more pairs (text before the blank, text after it): one for an entropy, two for
     the divergence between two prompts. ``reduce`` takes log-probabilities, a float32 tensor of
@@ -126,7 +125,7 @@ def distributions(
     than ``batch_rows`` groups are in memory at a time.
 
     Raises :class:`BadInput` for a model that is no encoder-decoder, a tokenizer without sentinels, a
-    text that is too long or holds a sentinel itself, and numbers that are none.
+    text that is too long or contains a sentinel itself, and for NaN.
     """
     check_kind(model, "seq2seq")
     check_batch_rows(batch_rows)
@@ -154,12 +153,12 @@ def encode(
     closed: bool = False,
     name: str = "the model",
 ) -> list[Encoded]:
-    """Tokenise prompts; needs the tokenizer only, so that errors come before a model is loaded.
+    """The prompts in token ids; only the tokenizer is needed, so that errors precede the loading of a model.
 
-    An option is tokenised behind the sentinel, as it stands in the texts that T5 learned to write.
-    Raises :class:`BadInput` for a tokenizer without sentinels, a text with this sentinel in it, a
-    string beyond the window, and options without tokens, with unknown tokens or all with equal tokens;
-    ``name`` is the model's, for errors.
+    An option is tokenised after the sentinel, as in the texts that T5 learned to write. Raises
+    :class:`BadInput` for a tokenizer without sentinels, a text with this sentinel in it, a string beyond
+    the window, and options without tokens, with unknown tokens or all with equal tokens; ``name`` is the
+    model's, for errors.
     """
     unknown = unknown_id(tokenizer)
     sentinel = _id_of(tokenizer, SENTINEL)
@@ -193,14 +192,14 @@ def _id_of(tokenizer: Any, token: str) -> int:
 
 
 def _sources(tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> list[Ids]:
-    """What the encoder reads: text before the blank, sentinel, text after it, special tokens.
+    """The encoder's input: text before the blank, sentinel, text after it, special tokens.
 
-    Joined in ids, as T5 was trained: a tokenizer that reads the sentinel in a string begins a new
-    word behind it, so that a full stop there would get a space in front.
+    The parts are joined as ids, as in T5's training. A tokenizer that reads the sentinel in a string
+    begins a new word after it, so that a full stop there would get a space in front.
     """
     front, back = template(tokenizer)
     sentinel = _id_of(tokenizer, SENTINEL)
-    # The sentinel takes a space before it for itself, as an option does that begins with one.
+    # The sentinel includes a space before it, like an option that begins with one.
     left = ids_of(tokenizer, [before.rstrip(" ") for before, _ in pairs])
     right = afters_of(tokenizer, [after for _, after in pairs])
     return [
@@ -216,7 +215,7 @@ def _check_source(where: str, ids: Ids, sentinel: int, context_length: int | Non
 
 
 def _start(network: Any, sentinel: int) -> Ids:
-    """What stands before an option in the decoder."""
+    """The tokens before an option in the decoder."""
     start = network.config.decoder_start_token_id
     if start is None:
         raise BadInput("the model's config has no decoder_start_token_id, with which T5 begins")
@@ -224,24 +223,24 @@ def _start(network: Any, sentinel: int) -> Ids:
 
 
 def _wholes(e: Encoded) -> list[Ids]:
-    """All that is read behind the sentinel, option by option."""
+    """All tokens that are read after the sentinel, option by option."""
     return [option + e.closing for option in e.options]
 
 
 def _rows(e: Encoded) -> list[tuple[Ids, int]]:
-    """The longest of what lies before a last token: all others are beginnings of these.
+    """The token rows that the decoder reads, without a last token; a row that begins another is left out.
 
-    With each the length of the shortest beginning that the row before does not have.
+    Each comes with the length of its shortest beginning that the row before does not have.
     """
     inner = sorted({whole[:n] for whole in _wholes(e) for n in range(len(whole))})
-    # In dictionary order a beginning stands right before what it begins.
+    # In dictionary order a beginning comes right before the rows that it begins.
     rows = [r for r, after in pairwise([*inner, None]) if after is None or after[: len(r)] != r]
     return list(zip(rows, [0, *(common_prefix(two) + 1 for two in pairwise(rows))], strict=True))
 
 
 def forwarded(e: Encoded) -> int:
-    """The tokens of a prompt that go through the networks: its source, and what each row decodes."""
-    return len(e.source) + sum(2 + len(row) for row, _ in _rows(e))  # behind start and sentinel
+    """The number of a prompt's tokens that the networks read: its source and its decoder rows."""
+    return len(e.source) + sum(2 + len(row) for row, _ in _rows(e))  # 2: start and sentinel
 
 
 def _decode(
@@ -249,7 +248,7 @@ def _decode(
 ) -> tuple[list[dict[Ids, float]], int]:
     """(log-probability of every token after those before it, for each fact; tokens forwarded).
 
-    ``read`` is what the encoder made of the sources of ``block``.
+    ``read`` is the encoder's output for the sources of ``block``.
     """
     start = _start(network, block[0].sentinel)
     rows = [(at, row, new) for at, e in enumerate(block) for row, new in _rows(e)]
@@ -262,7 +261,7 @@ def _decode(
     def forward(batch: list[tuple[int, Ids, int]]) -> list[tuple[int, Ids, float]]:
         facts = [at for at, _, _ in batch]
         logits = network(
-            # Its own class, since some decoders look for more than the states in it.
+            # The output keeps its class, since some decoders look for more than the states in it.
             encoder_outputs=type(read)(last_hidden_state=read.last_hidden_state[facts]),
             decoder_input_ids=tensor([start + row for _, row, _ in batch], network),
             use_cache=False,

@@ -1,9 +1,9 @@
-"""Slots: what a causal model says of options that stand inside long prompts (EIC-LKE).
+"""Log-probabilities of options inside long prompts, from a causal model (EIC-LKE).
 
-Several facts are asked in one prompt, and each prompt holds one option of every fact. How the prompts
-are made is told in :mod:`lkecore.prompts.eiclke`. Subjects and objects, each with the separator in
-front of it, are tokenised apart and their ids joined (IC-S2), so that an option's tokens are where
-their number says.
+One prompt asks several facts, and contains one option of every fact. :mod:`lkecore.prompts.eiclke`
+explains how the prompts are made. Subjects and objects, each with the separator in front of it, are
+tokenised apart and their ids joined (IC-S2). So the place of an option's tokens is known from the
+lengths of the pieces.
 """
 
 import time
@@ -36,18 +36,18 @@ def slot_logprobs(
     memory_gb: float | None = None,
     use_cache: bool = True,
 ) -> Scored:
-    """Log-probability of every option in its slot, given all that stands before it (IC-S2, IC-E2).
+    """The log-probability of every option in its slot, given all text before it (IC-S2, IC-E2).
 
     ``groups`` come from :func:`lkecore.prompts.eiclke.slots`. The frame is that of
-    :func:`lkecore.scores.tree.option_logprobs`, facts in the order in which they were given; its
+    :func:`lkecore.scores.tree.option_logprobs`, facts in the order in which they were given. Its
     ``context`` is the subject alone, since the text before an option differs from option to option.
-    A group is one entry of the cache. The prompts of a group are alike up to the first slot only:
-    they cost about as many tokens as there are in all of them behind it.
+    A group is one entry of the cache. The prompts of a group are alike only up to the first slot: they
+    cost about as many tokens as all of them have after it.
 
-    Options with the same tokens are all asked, since each prompt holds one of every fact, and count as
-    one as anywhere. Raises :class:`BadInput` as :func:`encode_slots`, for an option with an unknown
-    token, for a fact whose options all have the same tokens, and as
-    :func:`lkecore.scores.tree.piece_logprobs` does, before the model is loaded.
+    Options with the same tokens are all asked, since each prompt contains one of every fact. They count
+    as one, as anywhere. Raises :class:`BadInput`, before the model is loaded, as :func:`encode_slots` and
+    :func:`lkecore.scores.tree.piece_logprobs` do, for an option with an unknown token, and for a fact whose
+    options all have the same tokens.
     """
     check_kind(model, "causal")
     memory_gb = bound_of(memory_gb)
@@ -58,7 +58,7 @@ def slot_logprobs(
     same: list[int] = []
     for group, rows in zip(groups, encoded, strict=True):
         for prompt, place, order in zip(group.asked, group.places, group.orders, strict=True):
-            held = (rows[k] for k in np.argsort(order))  # option -> the prompt that holds it
+            held = (rows[k] for k in np.argsort(order))  # option -> the prompt that contains it
             own = [e.ids[e.bounds[place] : e.bounds[place + 1]] for e in held]
             check_options(prompt, [len(ids) for ids in own], own)
             check_known(unknown, prompt, own, model.name)
@@ -94,7 +94,7 @@ def slot_logprobs(
         tokens_forwarded=tokens,
         merged=0,
         cached=cached == len(groups),
-        # What is not asked, shots and subjects, is the same in all prompts of a group.
+        # Shots and subjects, which are not asked, are the same in all prompts of a group.
         unknown=sum(
             len(group.asked)
             for group, rows in zip(groups, encoded, strict=True)
@@ -105,10 +105,10 @@ def slot_logprobs(
 
 
 def encode_slots(model: Model, group: Slots) -> list[Pieces]:
-    """The prompts of a group in tokens: each piece cut by itself, and the ids joined (IC-S2).
+    """The prompts of a group in tokens: each piece is tokenised by itself, and the ids are joined (IC-S2).
 
-    Raises :class:`BadInput`, before the model is loaded, for slots beyond its window; it says how many
-    fit. What stands behind the last slot is never forwarded, and does not count.
+    Raises :class:`BadInput`, before the model is loaded, for slots beyond its window; the message says how
+    many fit. Text after the last slot is never forwarded, and does not count.
     """
     rows = encode_pieces(model.tokenizer, group.texts, front=model.front, separate=True)
     window = model.context_length

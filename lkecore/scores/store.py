@@ -1,9 +1,9 @@
-"""Store: computed log-probabilities, kept under a key that says exactly what made them.
+"""Computed log-probabilities, kept under a key of everything that makes them.
 
-One file for each relation, model and way of asking: ``${LKECORE_CACHE}/scores/ab/abcd….parquet``.
-A file is written whole under another name and then renamed, so it is there entirely or not at all.
-The key of options is made of texts, not of their tokens: to look for what is kept takes milliseconds,
-and to tokenise what was asked takes seconds.
+There is one file for each relation, model and way of asking:
+``${LKECORE_CACHE}/scores/ab/abcd….parquet``. A file is written whole under another name and then
+renamed, so it is there entirely or not at all. The key of options is made of texts, not of their
+tokens: a look-up takes milliseconds, and tokenising the question would take seconds.
 """
 
 import ast
@@ -21,7 +21,7 @@ from lkecore.models import loading
 from lkecore.models import model as model_module
 from lkecore.models.model import Model
 
-# By this name, since the code below is in the keys of all that is kept, and import lines are not.
+# This name must stay: the code below uses it and is in the keys of all kept files; import lines are not.
 from lkecore.progress import keep as write_whole
 from lkecore.storage import as_parquet, cache_folder, program_of, read_frame, version
 
@@ -30,13 +30,17 @@ LOADING = [Path(module.__file__) for module in (model_module, loading)]
 
 
 def chunk_key(model: Model, scorer: str, asked: Sequence[Any]) -> str:
-    """SHA-256 over all that makes the numbers.
+    """SHA-256 over everything that makes the numbers.
 
-    ``scorer`` names the module of this room that computes them, ``asked`` is what is asked and how, in
-    nested lists of texts and numbers. With it model digest (weights, config and the tokenizer's
-    files), dtype, device kind, the tokens in front of a text, the code of the scorer and of what loads
-    models, and the versions of what they tokenise and compute with: a run that finds a chunk may then
-    name its own versions as the chunk's.
+    ``scorer`` names the module of this room that computes them. ``asked`` is the question and how it is
+    asked, in nested lists of texts and numbers. The key also covers:
+
+    - the model's digest (weights, config and the tokenizer's files), dtype and device kind;
+    - the tokens in front of a text;
+    - the code of the scorer and of the modules that load models;
+    - the versions of the packages that tokenise and compute.
+
+    So a run that finds a chunk may name its own versions as the chunk's.
     """
     digest = hashlib.sha256()
     packages = ["torch", "transformers", "tokenizers"]
@@ -58,10 +62,10 @@ def chunk_key(model: Model, scorer: str, asked: Sequence[Any]) -> str:
 
 @functools.cache  # a run does not count if a module changes while it runs
 def programs(scorer: str) -> str:
-    """The code of a scorer, of the modules of this room behind it, and of what loads models.
+    """The code of a scorer, of the modules of this room that it uses, and of the modules that load models.
 
-    Only what these do: no comments, docstrings or import lines, and no names of files. A scorer that
-    does not use a module keeps its numbers when that module changes.
+    It contains no comments, docstrings or import lines, and no names of files. A scorer that does not use
+    a module keeps its numbers when that module changes.
     """
     behind: dict[Path, str] = {}
     waiting = [Path(__file__).with_name(f"{scorer}.py")]
@@ -75,13 +79,13 @@ def programs(scorer: str) -> str:
 
 @functools.cache
 def program() -> str:
-    """The code of all scorers, and of what loads models: while it stays, so do their numbers."""
+    """The code of all scorers and of the modules that load models: while it stays, so do their numbers."""
     room = sorted(Path(__file__).parent.glob("*.py"))
     return "\n".join(program_of(path) for path in [*room, *LOADING])
 
 
 def _siblings(path: Path) -> list[Path]:
-    """The modules of this room that a module imports, in functions too."""
+    """The modules of this room that a module imports, also inside functions."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         module = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
@@ -97,9 +101,9 @@ def _path(key: str) -> Path:
 
 
 def read(key: str, columns: Sequence[str]) -> pd.DataFrame | None:
-    """These columns of what is kept under a key, or None.
+    """The given columns of the frame that is kept under a key, or None.
 
-    A file that cannot be read, fails its checksums or lacks one of them is as good as absent.
+    A file that cannot be read, fails its checksums or lacks one of the columns counts as absent.
     """
     path = _path(key)
     if not path.exists():
@@ -112,5 +116,5 @@ def read(key: str, columns: Sequence[str]) -> pd.DataFrame | None:
 
 
 def write(key: str, frame: pd.DataFrame) -> None:
-    """Keep a frame; where that cannot be, say so once and go on."""
+    """Keep a frame; if that fails, report it once and go on."""
     write_whole(_path(key), as_parquet(frame))

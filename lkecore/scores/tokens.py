@@ -1,4 +1,4 @@
-"""Tokens: from strings to token ids, and which of the ids are the option's.
+"""Token ids of strings, and which of the ids are the option's.
 
 Context and continuation are tokenised *together*, since a tokenizer may cut a string differently
 from its parts. The option's tokens are those after the longest common prefix with the context's
@@ -9,7 +9,7 @@ own tokens (the border rule, IC-Q1):
     joint tokens      [It][aly][ Rome][ France][ Par][is]
                                               ^ start: the option's tokens begin here
 
-Where a token merges across the border, the common prefix ends earlier and the end of the context
+If a token merges across the border, the common prefix ends earlier and the end of the context
 is scored with the option; ``merged`` counts how often.
 """
 
@@ -34,8 +34,8 @@ UNUSED = "\U0010fffd"
 class Encoded:
     """A prompt in token ids.
 
-    Option i is the tokens ``stem + tails[i]``, of which those from ``starts[i]`` on are its own. The
-    stem is what all options share and no score counts; its length is the smallest of the starts.
+    Option i is the tokens ``stem + tails[i]``; the tokens from ``starts[i]`` on are the option's own. The
+    stem is the part that all options share and no score counts. Its length is the smallest of the starts.
     """
 
     prompt: Prompt
@@ -52,12 +52,12 @@ class Encoded:
 
     @property
     def strings(self) -> tuple[Ids, ...]:
-        """What tells options apart."""
+        """The token ids that distinguish the options."""
         return self.tails
 
     @property
     def n_tokens(self) -> list[int]:
-        """How many tokens each option has."""
+        """The number of tokens of each option."""
         whole = len(self.stem)
         return [whole + len(t) - s for t, s in zip(self.tails, self.starts, strict=True)]
 
@@ -84,11 +84,11 @@ def encode(
     separate: bool = False,
     name: str = "the model",
 ) -> list[Encoded]:
-    """Tokenise prompts; needs the tokenizer only, so that errors come before a model is loaded.
+    """The prompts in token ids; only the tokenizer is needed, so that errors precede the loading of a model.
 
-    ``front`` are the tokens that come first in every string (``Model.front``), and no other special
-    token is added anywhere. ``context_length`` is the model's window in tokens. ``separate``
-    tokenises context and continuation apart and joins their ids. ``name`` is the model's, for errors.
+    ``front`` are the tokens that come first in every string (``Model.front``); no other special token is
+    added. ``context_length`` is the model's window in tokens. ``separate`` tokenises context and
+    continuation apart and joins their ids. ``name`` is the model's, for errors.
 
     Raises :class:`BadInput` for a prompt beyond the window, an option without tokens of its own or
     with one that is unknown, options that all have the same tokens, an empty context with nothing in
@@ -148,11 +148,11 @@ def encode_pieces(
     context_length: int | None = None,
     separate: bool = False,
 ) -> list[Pieces]:
-    """Tokenise sequences that are given in pieces, such as the subjects and objects of many pairs.
+    """The sequences in token ids; they are given in pieces, such as the subjects and objects of many pairs.
 
-    A sequence is tokenised as one string; each piece begins where the border rule says, so that a
-    token that lies across a border belongs to the later piece. ``separate`` tokenises every piece
-    apart and joins the ids (IC-S2). ``front`` comes before the first piece, and is no part of it.
+    A sequence is tokenised as one string. The border rule says where each piece begins, so that a
+    token across a border belongs to the later piece. ``separate`` tokenises every piece apart and joins
+    the ids (IC-S2). ``front`` comes before the first piece, and is no part of it.
 
     Raises :class:`BadInput` for a piece without tokens, and a sequence that is empty or beyond the
     window.
@@ -189,7 +189,7 @@ def encode_pieces(
 def encode_texts(
     tokenizer: Any, texts: Sequence[str], *, front: Ids, context_length: int | None = None
 ) -> list[Ids]:
-    """Token ids of whole texts behind ``front``, each of which goes through the model entirely.
+    """The token ids of whole texts after ``front``; each text goes through the model entirely.
 
     Raises :class:`BadInput` for a text without tokens and one beyond the window.
     """
@@ -204,9 +204,9 @@ def encode_texts(
 
 
 def check_options(prompt: Prompt, n_tokens: Sequence[int], strings: Sequence[Ids]) -> None:
-    """Raise :class:`BadInput` for an option without tokens, and where none can be told from another.
+    """Raise :class:`BadInput` for an option without tokens, and for options that are all the same.
 
-    ``n_tokens`` are the tokens of each option, ``strings`` all that it is scored by.
+    ``n_tokens`` is the number of tokens of each option; ``strings`` are the token ids that it is scored by.
     """
     for option, n in zip(prompt.options, n_tokens, strict=True):
         if not n:
@@ -219,7 +219,7 @@ def check_options(prompt: Prompt, n_tokens: Sequence[int], strings: Sequence[Ids
 
 
 def alike(strings: Sequence[Ids]) -> list[int]:
-    """For each option the place of the first with the same tokens, mostly its own.
+    """For each option the place of the first option with the same tokens, usually its own place.
 
     >>> alike([(1,), (2, 3), (1,)])
     [0, 1, 0]
@@ -231,7 +231,7 @@ def alike(strings: Sequence[Ids]) -> list[int]:
 def check_known(
     unknown: int | None, prompt: Prompt, own: Sequence[Sequence[int]], name: str
 ) -> None:
-    """Raise :class:`BadInput` for an option with the ``unknown`` token; ``own`` are each one's tokens.
+    """Raise :class:`BadInput` for an option with the ``unknown`` token; ``own`` has each option's tokens.
 
     Its number would be that of every word which the model ``name`` does not know.
     """
@@ -258,21 +258,21 @@ def check_pieces(
 
 
 def unknown_id(tokenizer: Any) -> int | None:
-    """The id of the token that takes the place of what a tokenizer does not know, or None.
+    """The id of the token that replaces text which a tokenizer does not know, or None.
 
-    Many tokenizers cut everything, into bytes if need be, and have none.
+    Many tokenizers cut everything, into bytes if need be, and have no such token.
     """
     if tokenizer.unk_token_id is not None or not tokenizer.is_fast:
         return tokenizer.unk_token_id
-    # The model inside may have one all the same: ask it about a character that nobody uses.
+    # The tokenizer's inner model may still have one: it is asked about a character that nobody uses.
     inside, found = tokenizer.backend_tokenizer.model, []
-    with suppress(Exception):  # some have none and refuse what they do not know
+    with suppress(Exception):  # some have no such token and refuse an unknown character
         found = inside.tokenize(UNUSED)
     return found[0].id if len(found) == 1 and inside.token_to_id(UNUSED) is None else None
 
 
 def check_window(where: str, n_tokens: int, context_length: int | None) -> None:
-    """Raise :class:`BadInput`, which ``where`` begins, for more tokens than the model's window."""
+    """Raise :class:`BadInput` for more tokens than the model's window; the message begins with ``where``."""
     if context_length is not None and n_tokens > context_length:
         raise BadInput(
             f"{where}: {n_tokens} tokens are more than the model's context of {context_length}; "
@@ -281,7 +281,7 @@ def check_window(where: str, n_tokens: int, context_length: int | None) -> None:
 
 
 def place(prompt: Prompt) -> str:
-    """How an error names a prompt."""
+    """The name of a prompt in an error."""
     return f"fact {prompt.fact} ({prompt.subject!r})"
 
 
@@ -298,12 +298,12 @@ def _joint(
 ) -> tuple[list[int], list[Ids]]:
     """Tokens of context + continuation, without tokenising a long context once for each option.
 
-    ``own`` are the contexts' own tokens. Returns how many of these are kept, for each prompt, and
-    what tokens follow them, for each option. Tokenizers cut at spaces before all else, so that an
-    option moves no token further back than a word or two: only the last words of a context are
-    tokenised with every option. Not on trust: for each prompt the whole string of one option,
-    another one for each prompt, must come out the same, and no option may move more than half of
-    these words' tokens. Where it is otherwise, all its strings are tokenised whole.
+    ``own`` are the contexts' own tokens. Returns how many of these are kept, for each prompt, and the
+    tokens that follow them, for each option. Tokenizers cut at spaces before all else, so that an option
+    moves no token further back than a word or two. So only the last words of a context are tokenised with
+    every option. This is checked for each prompt: the whole string of one option, another one for each
+    prompt, must come out the same, and no option may move more than half of these words' tokens. If a
+    prompt fails the check, all its strings are tokenised whole.
     """
     kept, tails = [0] * len(prompts), [p.context for p in prompts]
     long = [i for i, p in enumerate(prompts) if _last_space(p.context) and len(p.options) > 2]
@@ -314,7 +314,7 @@ def _joint(
         spans = tokenizer(
             contexts, add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )["offset_mapping"]
-        # Most have the space in the word that follows; some put one in front of every text.
+        # Most tokenizers keep a space in the word after it; some put one in front of every text.
         for after in (0, 1):
             cuts = [_last_space(c) + after for c in contexts]
             ends = ids_of(
@@ -337,6 +337,6 @@ def _joint(
 
 
 def _last_space(context: str) -> int:
-    """The space before the last words of a long context; 0 for a short one."""
+    """The place of the space before the last words of a long context; 0 for a short one."""
     end = max(len(context) - AGAIN, 0)
     return max(0, *(context.rfind(space, 0, end) for space in " \n\t"))

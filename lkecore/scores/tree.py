@@ -1,18 +1,17 @@
-"""Tree: what a causal model says about many strings, with no shared beginning computed twice.
+"""Scores of many strings by a causal model, with no shared beginning computed twice.
 
 All strings of a relation begin with the same shots, all strings of a fact with its subject, and many
-options share their first tokens. So all strings become one prefix tree (``trie``), and each of its
-nodes goes through the model once (``walk``), in the fastest way that is exact for this model
-(``ways``). An option's last token is read from the logits before it and never forwarded, so that an
-option of one token costs nothing at all.
+options share their first tokens. So all strings become one prefix tree (``trie``). Each node of it
+goes through the model once (``walk``), in the fastest way that is exact for the model
+(``attention_paths``). An option's last token is read from the logits before it and never forwarded.
+So an option of one token costs nothing at all.
 
     [ shots ............... ]                        once for each relation
                              [ France ]              once for each fact
-                                       [ Par ]       inner nodes: what lies before a last token
+                                       [ Par ]       inner nodes: the tokens before a last token
                                        [ Ber ][ l ]
 
-Here are the questions: log-probabilities of options and of the pieces of long sequences, full
-distributions over the vocabulary, and hidden states.
+The module has log-probabilities of options and of pieces, whole distributions, and hidden states.
 """
 
 import math
@@ -53,12 +52,12 @@ def option_logprobs(
     memory_gb: float | None = None,
     use_cache: bool = True,
 ) -> Scored:
-    """Log-probability of every option of every prompt (IC-E2), each exactly as in ``plain``.
+    """The log-probability of every option of every prompt (IC-E2), each exactly as in ``plain``.
 
     ``separate`` tokenises context and continuation apart. ``memory_gb`` bounds the working memory in
-    GiB, weights not counted (None: 1 on the CPU, half of what is free on a GPU); the work is cut to
-    fit, and cut further if a device runs out all the same. ``use_cache`` reads and keeps results
-    under the user's cache folder, keyed by texts, model, dtype, the tokens in front and the scorer's code.
+    GiB, weights not counted (None: 1 on the CPU, half of the free memory on a GPU). The work is cut to
+    fit, and cut further if a device still runs out. ``use_cache`` reads and keeps results under the
+    user's cache folder, keyed by texts, model, dtype, the tokens in front and the scorer's code.
 
     Raises :class:`BadInput` as :func:`lkecore.scores.tokens.encode` does and for a bound that is no
     positive number, before the model is loaded; for a bound that not even one token fits into; and
@@ -102,13 +101,15 @@ def piece_logprobs(
     memory_gb: float | None = None,
     use_cache: bool = True,
 ) -> pd.DataFrame:
-    """Log-probability of every piece of long sequences, each given all that stands before it.
+    """The log-probability of every piece of long sequences, given all pieces before it: a row for each piece.
 
-    One pass answers all positions of a sequence (the probe of many pairs, IC-S5), and what several
-    sequences share at their beginning is computed once. ``separate`` tokenises each piece apart. A
-    row for each piece: ``sequence`` and ``piece`` (numbers from 0), ``text``, ``logprob`` (sum over
-    its tokens, nats) and ``n_tokens``. With no tokens in front (``Model.front``) nothing comes before the
-    first piece, so its ``logprob`` is NaN: not zero, not known. One call is one entry of the cache.
+    - ``sequence`` and ``piece``: numbers from 0; ``text``;
+    - ``logprob``: the sum over its tokens, in nats. For a first piece it is NaN if there are no tokens in
+      front (``Model.front``), since nothing comes before it: not zero, but not known;
+    - ``n_tokens``: the number of its tokens.
+
+    One pass answers all positions of a sequence (the probe of many pairs, IC-S5); a beginning that several
+    sequences share is computed once. ``separate`` tokenises each piece apart. One call is one cache entry.
 
     Raises :class:`BadInput` for a piece with an unknown token, and as
     :func:`lkecore.scores.tokens.encode_pieces` and :func:`option_logprobs` do.
@@ -149,9 +150,9 @@ def scored_pieces(
 ) -> tuple[np.ndarray, int, bool]:
     """(log-probabilities, tokens forwarded, whether they were kept) of the pieces of sequences.
 
-    ``wanted`` are the numbers of the pieces to score, the same in each sequence (None: all). They
-    come sequence by sequence, as one array, which is one entry of the cache. ``bar`` moves by
-    ``units`` in all.
+    ``wanted`` are the numbers of the pieces to score, the same in each sequence (None: all). The
+    log-probabilities come sequence by sequence, as one array, which is one entry of the cache. ``bar``
+    moves by ``units`` in all.
     """
     asked = [[e.ids, e.bounds] for e in encoded]
     key = store.chunk_key(model, "tree", ["pieces", wanted and list(wanted), asked])
@@ -163,7 +164,7 @@ def scored_pieces(
         for e in encoded:
             path, cuts = tree.path(tree.add(e.ids)), list(pairwise(e.bounds))
             cuts = cuts if wanted is None else [cuts[i] for i in wanted]
-            # With nothing in front there is nothing before the first token.
+            # Without tokens in front nothing comes before the first token.
             paths += [path[begin:end] if begin else [] for begin, end in cuts]
         logprob, tokens = _edges(model, network, tree, paths, memory_gb, bar, units)
         found = [sum(logprob[node] for node in path) if path else np.nan for path in paths]
@@ -184,13 +185,12 @@ def distributions(
     *,
     memory_gb: float | None = None,
 ) -> np.ndarray:
-    """What comes next after each context, over the whole vocabulary, reduced to a few numbers.
+    """The distribution of the next token after each context, reduced to a few numbers, (group, k), float64.
 
     A group is one context (for its entropy, PZ-E1) or several that are compared (two for a KL
-    divergence, PZ-E3). ``reduce`` gets the log-probabilities of one group, a float32 tensor (context,
-    vocabulary) on the model's device, in nats, and the group's number, from 0; it returns a tensor
-    of k numbers. The result has shape (group, k), float64. No more than a block of groups is held at
-    a time.
+    divergence, PZ-E3). ``reduce`` gets the log-probabilities of one group over the whole vocabulary, a
+    float32 tensor (context, vocabulary) on the model's device, in nats, and the group's number, from 0.
+    It returns a tensor of k numbers. No more than a block of groups is in memory at a time.
 
     Raises :class:`BadInput` as :func:`lkecore.scores.tokens.encode_texts` and
     :func:`option_logprobs` do.
@@ -206,7 +206,7 @@ def distributions(
     network = model.network
     memory = memory_of(network, memory_gb)
     chosen = way(network, max((len(row) for rows in encoded for row in rows), default=0))
-    # A quarter of the memory for the rows that wait for the others of their group.
+    # A quarter of the memory is for the rows that wait for the others of their group.
     held = max(1, memory.bytes // (4 * memory.logits))
     memory.bytes -= memory.bytes // 4
     results, block, tokens = [], [], 0
@@ -270,8 +270,8 @@ def hidden_states(
 ) -> np.ndarray:
     """The final hidden state at the last token of each text, shape (text, hidden), float32.
 
-    It is what the model's output head reads there, after the last normalisation (XT-S6 puts a head
-    of its own on it). Raises :class:`BadInput` as :func:`distributions` does.
+    The model's output head reads it there, after the last normalisation (XT-S6 puts a head of its own on
+    it). Raises :class:`BadInput` as :func:`distributions` does.
     """
     check_kind(model, "causal")
     memory_gb = bound_of(memory_gb)
@@ -343,7 +343,7 @@ def _edges(
 
 
 def not_finite(model: Model, position: int) -> BadInput:
-    """Half precision overflows to NaN or infinity; ``position`` is the token it was read at."""
+    """The error for NaN or infinity, such as half precision gives; ``position`` is the token's number."""
     return BadInput(
         f"model {model.name} in {model.dtype} gives NaN or infinity at token {position} of a "
         "string; try float32"

@@ -1,12 +1,12 @@
-"""Trie: all strings of a job as one prefix tree of tokens.
+"""All strings of a job as one prefix tree of tokens.
 
     (nothing) ─ It ─ aly ─ Rome ─ France ─ Par ─ is          Node 0 is the empty prefix. Every other
                               │        └── Ly ── on          node is one token after its parent.
-                              └── Spain ── Mad ─ rid         What two strings share is there once.
+                              └── Spain ── Mad ─ rid         A shared beginning is there once.
 
-What a model says after a prefix is *read* at that prefix's node. To read a node, it and all nodes
-above it must go through the model, and nothing else: an option's last token is read at its parent,
-and never goes through.
+The model's output after a prefix is *read* at that prefix's node. To read a node, that node and all
+nodes above it must go through the model, and nothing else. An option's last token is read at its
+parent, and never goes through.
 """
 
 from collections.abc import Collection, Iterable
@@ -24,7 +24,7 @@ class Tree:
         self.kids: list[dict[int, int]] = [{}]
 
     def add(self, ids: Iterable[int], after: int = 0) -> int:
-        """The node at the end of ``ids``, which begin below the node ``after``."""
+        """The node at the end of ``ids``, which begin below the node ``after``; new nodes are added."""
         node = after
         for token in ids:
             below = self.kids[node]
@@ -38,7 +38,7 @@ class Tree:
         return node
 
     def path(self, node: int, above: int = 0) -> list[int]:
-        """The nodes from below ``above`` down to ``node``; ``above`` lies on the way up."""
+        """The nodes from below ``above`` down to ``node``; ``above`` must be an ancestor of it."""
         nodes = []
         while node != above:
             nodes.append(node)
@@ -46,10 +46,10 @@ class Tree:
         return nodes[::-1]
 
     def sizes(self, reads: Collection[int]) -> list[int]:
-        """Nodes of each subtree that must go through the model so that ``reads`` can be read.
+        """The number of nodes in each subtree that must go through the model before ``reads`` can be read.
 
-        The subtree's own node counts, but not node 0: there is nothing to forward. ``sizes[0]`` is
-        thus the number of tokens that a job costs at least.
+        The subtree's own node counts, but not node 0, which has no token to forward. So ``sizes[0]`` is the
+        number of tokens that a job costs at least.
         """
         sizes = [0] * len(self.token)
         for node in reads:

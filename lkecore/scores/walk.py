@@ -1,11 +1,11 @@
-"""Walk: a whole prefix tree through a causal network, each node once.
+"""Send a whole prefix tree through a causal network, each node once.
 
 Three ways give the same numbers.
 
 *Packed.* The longest shared beginnings are the trunk: they go through the network as plain text
-and stay in the key-value cache. What hangs on it goes in packs: many branches side by side in one
-pass, where a mask lets each token see the trunk up to where its branch begins, its own ancestors,
-and nothing else.
+and stay in the key-value cache. Branches of the trunk go in packs, many side by side in one pass. A
+mask lets each token see the trunk up to where its branch begins, its own ancestors, itself, and
+nothing else.
 
     [ shots ............... ]                       trunk
                              [ France ]             one pack:   France  Par  Ber  Spain  Mad
@@ -14,11 +14,11 @@ and nothing else.
                              [ Spain ]
                                       [ Mad ]
 
-*Expanded.* The trunk's cache is repeated over a batch, one row for each branch; no special mask.
+*Expanded.* The trunk's cache is repeated over a batch, one row for each branch, without a special mask.
 
-*Plain.* String by string, without a cache.
+*Plain.* The strings go through one by one, without a cache.
 
-Packed is several times faster. Which one a network takes is found out in ``ways``.
+The packed way is several times faster. ``attention_paths`` finds out which way a network takes.
 """
 
 import copy
@@ -31,8 +31,8 @@ from lkecore.errors import BadInput
 from lkecore.scores.passes import Memory, State, attempt, forward, tensor
 from lkecore.scores.trie import Tree
 
-# Called with nodes, their logits (node, vocabulary) and, if asked for, their final hidden states
-# (node, hidden): what the output head reads.
+# A function that is called with nodes, their logits (node, vocabulary) and, if wanted, their final
+# hidden states (node, hidden), which the output head reads.
 Read = Callable[[list[int], Any, Any], None]
 
 
@@ -46,11 +46,11 @@ def walk(
     memory: Memory,
     hidden: bool = False,
 ) -> int:
-    """Forward what ``reads`` need and nothing else; returns the number of tokens, padding aside.
+    """Forward the nodes that ``reads`` need and no others; return the number of tokens, without padding.
 
     ``read`` gets every node of ``reads`` once, in several calls. ``way`` is ``plain``, ``expanded``,
-    or how to pack (see :func:`lkecore.scores.passes.tree_mask`). Raises :class:`BadInput` if memory
-    runs out even one token at a time; what ``read`` got before stays right.
+    or how to pack (see :func:`lkecore.scores.passes.tree_mask`). Raises :class:`BadInput` if memory runs
+    out even with one token at a time; the numbers that ``read`` got before stay right.
     """
     import torch
 
@@ -62,7 +62,7 @@ def walk(
 
 @contextmanager
 def _head_watched(network: Any, wanted: bool) -> Iterator[list[Any]]:
-    """A list that always holds what the output head read last, if that is wanted."""
+    """Yield a list whose one entry is always the output head's last input, if that is wanted."""
     last: list[Any] = [None]
     if not wanted:
         yield last
@@ -79,7 +79,7 @@ def _head_watched(network: Any, wanted: bool) -> Iterator[list[Any]]:
 
 
 class _Walk:
-    """One walk; the cache in ``state`` holds the path to where it stands."""
+    """One walk; the cache in ``state`` contains the path to the present node."""
 
     def __init__(self, network, tree, reads, read, way, memory, last) -> None:
         self.network, self.tree, self.reads, self.read = network, tree, reads, read
@@ -95,7 +95,7 @@ class _Walk:
         return [kid for kid in self.tree.kids[node].values() if self.sizes[kid]]
 
     def _row_tokens(self) -> list[int]:
-        """Tokens of each subtree if every branch were a row of its own."""
+        """The number of tokens of each subtree if every branch were a row of its own."""
         leaves, tokens = [0] * len(self.sizes), [0] * len(self.sizes)
         for node in range(len(self.sizes) - 1, 0, -1):
             if self.sizes[node]:
@@ -106,7 +106,7 @@ class _Walk:
         return tokens
 
     def all(self) -> None:
-        """The whole tree."""
+        """Walk the whole tree."""
         if self.way == "plain":
             return self.plain()
         left = [0]
@@ -114,9 +114,9 @@ class _Walk:
             left += self.follow(left.pop())
 
     def follow(self, first: int) -> list[int]:
-        """From ``first`` down; the cache holds what is above it, and more perhaps.
+        """Walk from ``first`` down; the cache contains the nodes above it, and perhaps more.
 
-        Returns what is left: branches too long for one pass, from the trunk's beginning to its end.
+        Returns the branches that are too long for one pass, from the trunk's beginning to its end.
         """
         self.state.cut(max(self.tree.depth[first] - 1, 0))
         trunk = [first]
@@ -137,7 +137,7 @@ class _Walk:
         return longer
 
     def next_of_trunk(self, node: int) -> int | None:
-        """The child with which the trunk goes on, if it does."""
+        """The child with which the trunk goes on, or None."""
         kids = self.inner(node)
         if self.way == "expanded":  # rows can begin nowhere but at its end
             return kids[0] if len(kids) == 1 else None
@@ -152,7 +152,7 @@ class _Walk:
         """The next branches that go together, taken from the left; none if the first is too long."""
         group: list[int] = []
         if self.way == "expanded":
-            # Where branches part only later, what they share would be repeated: rather follow it.
+            # A subtree whose branches part late would repeat what they share; it is followed instead.
             while waiting and self.in_rows[waiting[0]] <= min(
                 2 * self.sizes[waiting[0]], self.at_once()
             ):
@@ -167,14 +167,14 @@ class _Walk:
         return group
 
     def tried(self, pass_: Callable[..., bool], *given: Any) -> bool:
-        """Whether the pass went through; if memory ran out, the next ones will be half as long."""
+        """Whether the pass succeeded; if memory ran out, the next passes will be half as long."""
         if attempt(pass_, *given):
             return True
         self.memory.halve(self.at_once())
         return False
 
     def causal(self, nodes: list[int]) -> None:
-        """A path as plain text."""
+        """Forward a path as plain text."""
         done = 0
         while done < len(nodes):
             piece = nodes[done : done + self.at_once()]
@@ -207,7 +207,7 @@ class _Walk:
         return nodes
 
     def pack(self, group: list[int]) -> bool:
-        """Branches side by side in one pass."""
+        """Forward branches side by side in one pass."""
         nodes = self.below(group)
         keep = [i for i, node in enumerate(nodes) if node in self.reads]
         logits = self.state.pack(self.tree, nodes, keep, self.way)
@@ -216,11 +216,11 @@ class _Walk:
         return True
 
     def batch(self, group: list[int]) -> bool:
-        """Branches as rows over the repeated cache; what two of them share is read once."""
+        """Forward branches as rows over the repeated cache; a node that rows share is read once."""
         above = self.tree.parent[group[0]]
         ends = [node for node in self.below(group) if not self.inner(node)]
         paths = [self.tree.path(end, above) for end in ends]
-        # Some were read already if memory ran out after them.
+        # Paths that were read before memory ran out are left out.
         paths = [path for path in paths if not self.reads.isdisjoint(path)]
         held, done = len(self.state.positions), 0
         while done < len(paths):
@@ -234,7 +234,7 @@ class _Walk:
         width = max(map(len, paths))
         wide = copy.deepcopy(self.state.past)
         wide.batch_repeat_interleave(len(paths))
-        # Padding on the right comes after all that is read: in a causal model without effect.
+        # Padding on the right comes after all nodes that are read: a causal model does not see it.
         tokens = [[self.tree.token[n] for n in p] + [0] * (width - len(p)) for p in paths]
         logits = forward(self.network, tokens, wide, range(width))
         for i, path in enumerate(paths):
@@ -246,11 +246,11 @@ class _Walk:
         self.forwarded += sum(map(len, paths))
 
     def plain(self) -> None:
-        """String by string; a string that begins another is read along with it.
+        """Forward string by string; a string that begins another is read along with it.
 
-        No further bound holds here: a string goes through whole.
+        No further bound applies here: a string goes through whole.
         """
-        self.memory.tokens(self.deepest)  # raises if that is too little
+        self.memory.tokens(self.deepest)  # raises if the memory is too little
         for end in [node for node in self.below([0]) if node and not self.inner(node)]:
             path = self.tree.path(end)
             if not attempt(self.string, path):

@@ -1,9 +1,9 @@
-"""Stats: a frame of answers in, numbers with intervals out. Resample once, and go on in pandas.
+"""Stats: a frame of answers goes in, numbers with intervals come out. Resample once, and go on in pandas.
 
-Functions return frames with ``estimate``, ``low`` and ``high``, or resamples, of which ``interval`` makes
-such frames: sums, differences, ratios, spreads and least numbers of resamples are plain pandas before that.
-What one column says is plain pandas after it. A missing value is refused by name, never left out in silence;
-an end that is not known is NaN.
+Functions return frames with ``estimate``, ``low`` and ``high``, or resamples, from which ``interval`` makes
+such frames. Sums, differences, ratios, spreads and minima of resamples are plain pandas before that step.
+Selections from a column are plain pandas after it. A missing value is refused by name, and never left out
+silently. An end of an interval that is not known is NaN.
 
 :mod:`~lkecore.stats.choice`, :mod:`~lkecore.stats.rules`, :mod:`~lkecore.stats.sequence` and
 :mod:`~lkecore.stats.shift` make the numbers of one question: pure functions on arrays, whose axes are fact,

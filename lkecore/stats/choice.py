@@ -33,15 +33,15 @@ class Options:
 
 
 def to_arrays(scores: pd.DataFrame) -> Options:
-    """Turn the scorer's tidy frame into arrays.
+    """The scorer's tidy frame as arrays.
 
     The frame has one row per (fact, option) with the columns `fact` (an id, unique to the fact),
     `option` (its text), `gold` (bool) and `logprob` (nats, at most 0); other columns are ignored.
-    Rows of one fact stand together; their order is kept, and it is the order that breaks ties. All
-    facts need the same number of options: see :func:`by_size`.
+    Rows of one fact are adjacent. Their order is kept, and it breaks ties. All facts need the same
+    number of options: see :func:`by_size`.
 
     Raises ValueError for: a missing column, an empty frame, a missing fact id, a fact whose rows
-    do not stand together, facts with different numbers of options, an option named twice, not
+    are not adjacent, facts with different numbers of options, an option named twice, not
     exactly one gold option, a logprob that is missing, infinite or positive.
 
     >>> frame = pd.DataFrame({
@@ -108,10 +108,10 @@ def to_arrays(scores: pd.DataFrame) -> Options:
 
 
 def by_size(scores: pd.DataFrame, read: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.DataFrame:
-    """What ``read`` makes of the facts of a scorer's frame, those with equally many options at a time.
+    """The frame that ``read`` makes of a scorer's frame, from facts with equally many options at a time.
 
-    Arrays need one number of options, and a fact has fewer than others where the model's tokenizer could
-    not tell two of them apart. ``read`` gives a row for each fact, or several, with its id as `fact`; the
+    Arrays need one number of options. A fact has fewer than others if the model's tokenizer gives two of
+    them the same tokens. ``read`` returns one row or several for each fact, with its id as `fact`; the
     facts come in the order of ``scores``.
     """
     block = scores["fact"].ne(scores["fact"].shift()).cumsum()
@@ -125,7 +125,7 @@ def by_size(scores: pd.DataFrame, read: Callable[[pd.DataFrame], pd.DataFrame]) 
 
 
 def predictions(logprob: NDArray) -> NDArray[np.intp]:
-    """Index of the option that the model finds most probable, for each fact.
+    """The index of the option that the model finds most probable, for each fact.
 
         prediction(fact) = argmax over options of logprob(fact, option)
 
@@ -165,13 +165,13 @@ def correct(logprob: NDArray, gold: NDArray) -> NDArray[np.bool_]:
 
 
 def accuracy(logprob: NDArray, gold: NDArray) -> float:
-    """Share of facts whose gold option is the prediction.
+    """The share of facts whose gold option is the prediction.
 
         accuracy = (number of facts with prediction = gold) / (number of facts)
 
-    IC-E4, equation 4 of Wu et al. 2024. `logprob` is (fact, option) in nats, `gold` (fact,). In
-    [0, 1], higher is better; guessing gives 1 / n_options on average. Ties and errors as in
-    `correct`; zero facts raise ValueError, because the mean of nothing is no number.
+    IC-E4, equation 4 of Wu et al. 2024. `logprob` is (fact, option) in nats, `gold` (fact,). The
+    accuracy is in [0, 1], higher is better; guessing gives 1 / n_options on average. Ties and errors
+    are as in `correct`; zero facts raise ValueError, because the mean of nothing is no number.
 
     >>> logprob = np.array([[-3.0, -1.0], [-1.0, -2.0], [-0.5, -2.0], [-9.0, -1.0]])
     >>> accuracy(logprob, np.array([1, 1, 0, 1]))  # 3 of 4
@@ -184,7 +184,7 @@ def accuracy(logprob: NDArray, gold: NDArray) -> float:
 
 
 def confidence(logprob: NDArray) -> NDArray[np.float64]:
-    """Probability of each option, normalised over the options of its fact.
+    """The probability of each option, normalised over the options of its fact.
 
         confidence(fact, option) = P(option) / sum over options o of P(o),   P = exp(logprob)
 
@@ -204,12 +204,15 @@ def confidence(logprob: NDArray) -> NDArray[np.float64]:
 
 
 def answers(scores: pd.DataFrame) -> pd.DataFrame:
-    """The scorer's frame of one relation, cut down to one row for each fact.
+    """The scorer's frame of one relation, reduced to one row for each fact.
 
-    Columns: `fact`; `correct` (bool, as in `correct`); `confidence` in the prediction and
-    `confidence_gold` in the gold option, both as in `confidence`; `n_options`, among how many a
-    guess would have chosen. A hundred times smaller than the scores, and all that most metrics need.
-    Facts may have different numbers of options; order and all other errors as in `to_arrays`.
+    - `fact`;
+    - `correct`: bool, as in `correct`;
+    - `confidence` in the prediction and `confidence_gold` in the gold option, as in `confidence`;
+    - `n_options`: the number of options among which a guess would have chosen.
+
+    The frame is a hundred times smaller than the scores, and all that most metrics need. Facts may have
+    different numbers of options; order and all other errors are as in `to_arrays`.
 
     >>> frame = pd.DataFrame({
     ...     "fact": ["france", "france"], "option": ["Paris", "Rome"], "gold": [True, False],

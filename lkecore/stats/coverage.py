@@ -1,4 +1,4 @@
-"""Coverage: how much many prompts find that one does not, how much of it is luck, and what two models share.
+"""Facts that many prompts find and one does not: how many, how many by luck, and which two models share.
 
 Frames of prompts are those of `stats.wordings`. Sections are those of Zhao et al. 2024 (BELIEF).
 """
@@ -16,14 +16,18 @@ COLUMNS = ["pairs", "average", "best", "crossed", "any"]
 
 
 def coverage(frame: pd.DataFrame) -> pd.DataFrame:
-    """Coverages (BL-M3): ``pairs``, ``average``, ``best``, ``crossed`` and ``any``, a row a relation.
+    """Coverages (BL-M3), a row for each relation.
 
-    ``average``: mean over pairs of the share of their prompts that is right; ``best``: share of pairs that
-    the best template of the relation finds with any of their expressions (the paper's maximum);
-    ``crossed``, ours: the same of a template chosen on other pairs, as in `wordings.crossed`, missing for a
-    single pair; ``any``: share of pairs that any of their prompts finds (oracle). The paper's numbers are
-    means weighted by ``pairs``. Best and any gain by luck with each more prompt: hold them against
-    `dealt`. BadInput as `fluctuation`.
+    - ``pairs``: the number of the relation's pairs;
+    - ``average``: the mean over pairs of the share of their prompts that is right;
+    - ``best``: the share of pairs that the relation's best template finds with any of their expressions (the
+      paper's maximum);
+    - ``crossed``, ours: the same for a template chosen on other pairs, as in `wordings.crossed`; NaN for a
+      single pair;
+    - ``any``: the share of pairs that any of their prompts finds (oracle).
+
+    The paper's numbers are means weighted by ``pairs``. Best and any gain by luck with each more prompt:
+    compare them with `dealt`. BadInput as in `fluctuation`.
     """
     rows = {
         relation: [part["fact"].nunique(), *_covered(*_coded(part), part["correct"].to_numpy(bool))]
@@ -42,11 +46,13 @@ def dealt(
 ) -> pd.DataFrame:
     """`coverage` by luck: the same answers, with objects dealt to other subjects, ``n`` times.
 
-    ``accepted`` maps (relation, fact) to all right answers, and ``same(answer, accepted)``, such as
-    `match.holds`, says whether one is right (default: equal). In each deal every pair gets the answers of
-    another pair of its relation, and none its own; a frequent object is right for many, which is the luck.
-    A row a (``relation``, ``deal``), columns as `coverage`; the mean over deals is the yardstick.
-    BadInput: as `coverage`; a pair without accepted answers; a relation of one pair; answers that
+    ``accepted`` maps (relation, fact) to all right answers. ``same(answer, accepted)``, such as
+    `match.holds`, is whether an answer is right (default: equal). In each deal every pair gets the answers of
+    another pair of its relation, and never its own. A frequent object is right for many pairs, which is the
+    luck. Returns a row for each (``relation``, ``deal``), with the columns of `coverage`; the mean over deals
+    is the yardstick.
+
+    BadInput: as in `coverage`; a pair without accepted answers; a relation of one pair; answers that
     ``accepted`` makes right and ``correct`` does not, or the other way round.
     """
     rows, rng = [], np.random.default_rng(seed)
@@ -89,7 +95,7 @@ def _covered(
     halvings: int = 100,
     seed: int = 0,
 ) -> tuple[float, ...]:
-    """Average, best, crossed and any of a relation; one pair, one template and one bool a prompt."""
+    """Average, best, crossed and any of a relation, from a pair, a template and a bool for each prompt."""
     found = np.zeros((template.max() + 1, pair.max() + 1))
     found[template[right], pair[right]] = 1
     average = float((np.bincount(pair, right) / np.bincount(pair)).mean())
@@ -98,13 +104,13 @@ def _covered(
 
 
 def sharing(left: pd.DataFrame, top: pd.DataFrame) -> pd.Series:
-    """Which share of what one model finds another finds, too: ``template`` and ``fact`` (BL-M4, figure 2).
+    """The share of one model's finds that another finds, too: ``template`` and ``fact`` (BL-M4, figure 2).
 
         sharing = |C_left and C_top| / |C_left|
 
-    C are the (fact, template) that a model has right with any expression, over all relations (BL-Q11); for
-    ``fact``, the facts that it has right with any prompt. NaN where left finds nothing. BadInput: as
-    `fluctuation`, and frames that do not hold the same prompts.
+    For ``template``, C are the (fact, template) that a model has right with any expression, over all
+    relations (BL-Q11). For ``fact``, they are the facts that it has right with any prompt. NaN if left finds
+    nothing. BadInput: as in `fluctuation`, and frames that do not contain the same prompts.
     """
     key = [*PAIR, "template", "expression"]
     left, top = (asked(each).set_index(key)["correct"].astype(bool) for each in (left, top))
@@ -121,17 +127,18 @@ def sharing(left: pd.DataFrame, top: pd.DataFrame) -> pd.Series:
 
 
 def subsumption(small: ArrayLike, large: ArrayLike) -> float:
-    """Share of the facts that the smaller model answers rightly which the larger does, too.
+    """The share of the facts that the smaller model answers rightly which the larger does, too.
 
         eta = |both right| / |smaller right|
 
     IC-E6, equation 7 of Wu et al. 2024, with the smaller or fine-tuned model first, the larger or base
     model second. Both are (fact,) bool over the same facts of one relation; the paper averages over
-    relations. In [0, 1]; 1: all that the smaller knows the larger knows, too. NaN where the smaller knows
-    nothing: such relations are left out of a mean and counted. Were the two right independently of each
-    other, eta would be the accuracy of the larger one. So an eta below 1 shows other knowledge only where
-    the answers of the smaller are no guesses. ValueError for dtypes other than bool, different lengths or
-    no facts.
+    relations. The share is in [0, 1]; at 1 the larger model knows all that the smaller knows. It is NaN if
+    the smaller knows nothing: such relations are left out of a mean and counted.
+
+    If the two were right independently of each other, eta would be the accuracy of the larger one. So an eta
+    below 1 shows other knowledge only if the answers of the smaller are no guesses. ValueError for dtypes
+    other than bool, different lengths or no facts.
 
     >>> subsumption([True, True, True, False], [True, True, False, True])  # 2 of 3
     0.6666666666666666

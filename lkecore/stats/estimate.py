@@ -1,4 +1,4 @@
-"""Estimates: the mean of a column by groups, or the difference of two, with its interval; and its words."""
+"""The mean of a column by groups, or the difference of two, with its interval, also as text."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,9 @@ import pandas as pd
 from lkecore.errors import BadInput, nearest
 from lkecore.stats.resample import PLACES, ROUNDING, bootstrap, checked, interval
 
-FEWEST = 5  # relations: Student's t of fewer is so wide that it says nothing, [0, 1] for most shares of two
+FEWEST = 5  # relations: Student's t of fewer is so wide that it says nothing: [0, 1] for most shares of two
 COLUMNS = ["estimate", "low", "high", "n"]
-IN_WORDS = "estimate, in words"  # a column of its own, while a table is made
+IN_WORDS = "estimate, in words"  # a temporary column, while a table is made
 
 
 def estimate(
@@ -22,29 +22,35 @@ def estimate(
     bounds: tuple[float, float] | None = (0, 1),
     seed: int = 0,
 ) -> pd.DataFrame:
-    """The mean of ``value`` for each group of ``by``, its 95 % interval, and ``n``, over how many.
+    """The mean of ``value`` and its 95 % interval, a row for each group of ``by``.
 
-    ``over`` says what might have been others:
+    - ``by``: the columns of the group, if there are any;
+    - ``estimate``: the mean; ``low`` and ``high``: the ends of the interval;
+    - ``n``: the number of units;
+    - ``over``: the unit of the interval, only if some group has fewer than five relations.
+
+    ``over`` names the units that might have been others:
 
     - "relation" or "world": each counts alike, and n is their number (Student's t, cut off at ``bounds``,
-      which are None for what may be any number). A group of fewer than five relations gets the interval
-      over its facts, n is their number, and the result has a column ``over`` that says for each group
-      which it is; worlds are few on purpose, and stay as they are;
-    - "fact" of these relations, "subject", or another column, and n is how many there are of these
+      which are None for a value that may be any number). A group of fewer than five relations gets the
+      interval over its facts, and n is their number. The column ``over`` then says for each group which it
+      is. Worlds are few on purpose, and stay the unit;
+    - "fact" of these relations, "subject", or another column: n is the number of different ones
       (:func:`~lkecore.stats.resample.bootstrap`);
-    - "share": facts of one kind, of which ``value`` says which are right, a row a fact; n rows (Wilson).
+    - "share": facts of one kind, a row for each; ``value`` says which are right, and n is the number of rows
+      (Wilson).
 
-    Where all n have one value c, neither t nor bootstrap has a width, and 0 is no width for a few that agree:
-    the ends are those of Clopper and Pearson for a share of 0 or 1, here for any c in bounds (a, b),
+    If all n have one value c, neither t nor bootstrap has a width, and 0 is no width for a few that agree.
+    The ends are then those of Clopper and Pearson for a share of 0 or 1, here for any c in bounds (a, b),
 
         [c - u (c - a), c + u (b - c)],   u = 1 - 0.025**(1 / n):
 
-    more than a share u of others with another value would have shown one among n in 97.5 % of all cases.
-    Of facts, n is that of the smallest relation, times the number of relations if these agree, too.
+    if more than a share u had another value, one of them would be among the n in 97.5 % of all cases. With
+    facts, n is that of the smallest relation, times the number of relations if these agree, too.
 
-    ``low`` and ``high`` are NaN where n is 1, but for a share; where all agree and ``bounds`` are None; for
-    fewer than five relations of a frame without the column "fact", or one of which has a single fact.
-    BadInput as there; a value outside of ``bounds``; a share of anything but 0 and 1.
+    ``low`` and ``high`` are NaN in three cases: if n is 1, but for a share; if all agree and ``bounds`` are
+    None; and for fewer than five relations of a frame without the column "fact", or if one has a single fact.
+    BadInput as in ``bootstrap``; a value outside ``bounds``; a share of anything but 0 and 1.
 
     >>> frame = pd.DataFrame({"relation": list("aabb"), "fact": range(4), "correct": [1, 0, 1, 1]})
     >>> estimate(frame)
@@ -99,8 +105,8 @@ def estimate(
 def _over_facts(
     part: pd.DataFrame, value: str, bounds: tuple[float, float] | None, seed: int
 ) -> list[float]:
-    """``low``, ``high`` and ``n`` over the facts of these relations, each of which counts alike."""
-    # Two worlds or sets may each have a fact of this name, and one relation has both here.
+    """``low``, ``high`` and ``n`` over the facts of these relations, which count alike."""
+    # Two worlds or sets may have facts of the same name, and one relation contains both here.
     facts = part.groupby([*(p for p in PLACES if p in part), "fact"], sort=False).ngroup()
     part = part[["relation", value]].assign(fact=facts)
     of = part.groupby("relation")["fact"].nunique()
@@ -143,10 +149,10 @@ def minus(
     by: Sequence[str] = (),
     value: str = "correct",
 ) -> pd.DataFrame:
-    """``gap``: the ``value`` of ``first`` minus that of ``second``, a row a fact that both were asked.
+    """``gap``: the ``value`` of ``first`` minus that of ``second``, a row for each fact that both were asked.
 
-    Both are values of ``column``; where a fact has several rows, such as draws, their means are compared.
-    Rows have the fact's ``relation`` and so on, its ``subject`` if the frame has it, and the columns ``by``,
+    Both are values of ``column``. If a fact has several rows, such as draws, their means are compared. Rows
+    also have the fact's ``relation`` and so on, its ``subject`` if the frame has it, and the columns ``by``,
     in each group of which the two are compared. BadInput: a missing value, neither or only one of the two in
     a group, or no fact that both were asked.
 
@@ -186,9 +192,9 @@ def compare(
 ) -> pd.DataFrame:
     """The mean of ``first`` minus that of ``second`` on the facts that both were asked.
 
-    As :func:`estimate` of what :func:`minus` gives; ``n`` says over how many. Of values in [0, 1] a
-    difference has the bounds (-1, 1): 40 facts of one relation, each as right the one way as the other,
-    have 0 [-0.09, 0.09]; were more than 9 % of all facts to differ, one would be expected among the 40.
+    It is :func:`estimate` of the frame of :func:`minus`; ``n`` is the number of units. Of values in [0, 1] a
+    difference has the bounds (-1, 1). Take 40 facts of one relation, each as right the one way as the other.
+    They have 0 [-0.09, 0.09]: if more than 9 % of all facts differed, one would be expected among the 40.
 
     >>> frame = pd.DataFrame({"fact": [1, 2] * 4, "relation": list("rrrrssss")})
     >>> frame = frame.assign(way=list("aabb") * 2, correct=[0, 0, 1, 0, 0, 0, 1, 0])
@@ -205,8 +211,8 @@ def format_estimate(
 ) -> str:
     """An estimate in a sentence: 0.39 [0.29, 0.48], or in percent 39 % [29, 48], with two digits less.
 
-    ``found`` is one row with ``estimate``, ``low`` and ``high``; BadInput for more or less than one. Where
-    :func:`estimate` took facts in the place of fewer than five relations: 0.39 [0.29, 0.48] over facts.
+    ``found`` is one row with ``estimate``, ``low`` and ``high``; BadInput for more or less than one. If
+    :func:`estimate` took facts instead of fewer than five relations: 0.39 [0.29, 0.48] over facts.
 
     >>> row = pd.Series({"estimate": 0.389, "low": -0.0001, "high": 0.48})
     >>> format_estimate(row), said(row, 3, percent=True)
@@ -235,8 +241,9 @@ def table(
     *,
     percent: bool = False,
 ) -> pd.DataFrame:
-    """Estimates as a table of texts (:func:`format_estimate`): a row for each value of ``index``, as of
-    ``columns``.
+    """Estimates as a table of texts (:func:`format_estimate`).
+
+    It has a row for each value of ``index`` and a column for each value of ``columns``.
 
     >>> row = {"model": "a", "format": "colon", "estimate": 0.389, "low": 0.3, "high": 0.48}
     >>> table(pd.DataFrame([row]), "model", "format").loc["a", "colon"]

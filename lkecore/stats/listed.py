@@ -1,10 +1,11 @@
-"""Listed: which facts a model may be said to know, with an error rate, by decoys that cannot be known.
+"""Facts that a model may be said to know, with an error rate, from decoys that cannot be known.
 
-A decoy is a question that looks like a fact's and is about nobody (:mod:`lkecore.facts.decoys`). Decoys show
-how high a score is without knowledge. *Testing for outliers with conformal p-values* (Bates et al. 2023)
-shows what follows: if, within a stratum, the scores of decoys and of *unknown* facts are exchangeable, the
-share of unknown facts among those with q-values of at most q is at most q times the share of unknown facts
-among all, as a mean over draws of decoys. One list may hold more, so a fact is *listed*, not certified.
+A decoy is a question that looks like a fact's and is about nobody (:mod:`lkecore.facts.decoys`). Decoys
+show how high a score is without knowledge. *Testing for outliers with conformal p-values* (Bates et al.
+2023) shows the consequence. Assume that, within a stratum, the scores of decoys and of *unknown* facts are
+exchangeable. Then the share of unknown facts among those with q-values of at most q is at most q times
+the share of unknown facts among all, as a mean over draws of decoys. A single list may contain more, so a
+fact is *listed*, not certified.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from lkecore.errors import BadInput
 
-FEWEST = 40  # facts, and decoys, of a stratum
+FEWEST = 40  # facts of a stratum, and decoys of it
 
 
 def p_values(facts: pd.DataFrame, decoys: pd.DataFrame, by: Sequence[str]) -> pd.Series:
@@ -24,8 +25,8 @@ def p_values(facts: pd.DataFrame, decoys: pd.DataFrame, by: Sequence[str]) -> pd
         p_i = (1 + number of decoys j of the stratum with score_j >= score_i) / (1 + number of its decoys)
 
     ``facts`` and ``decoys`` have a row each with ``score`` and the columns ``by``, whose values make strata.
-    A tie counts against the fact. A fact whose stratum has no decoy gets 1: nothing says how high a guess
-    comes. Raises :class:`BadInput` without any decoy, and for a score that is NaN.
+    A tie counts against the fact. A fact whose stratum has no decoy gets 1, since the score of a guess is not
+    known there. Raises :class:`BadInput` without any decoy, and for a score that is NaN.
 
     >>> facts = pd.DataFrame({"score": [0.9, 0.5, 0.1], "relation": "capital"})
     >>> decoys = pd.DataFrame({"score": [0.5, 0.2, 0.1], "relation": "capital"})
@@ -47,13 +48,13 @@ def p_values(facts: pd.DataFrame, decoys: pd.DataFrame, by: Sequence[str]) -> pd
 
 
 def q_values(p: pd.Series | NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each p-value the least rate at which Benjamini and Hochberg's step lists it, in (0, 1].
+    """For each p-value the lowest rate at which Benjamini and Hochberg's step lists it, in (0, 1].
 
         q_(k) = min over l >= k of n * p_(l) / l, where p_(1) <= ... <= p_(n), and at most 1
 
-    All p-values are taken together: of fifteen relations without a known fact, each with a list of its own,
-    some list would have facts at .1 in up to 1 - .9**15 = 79 % of draws. Raises :class:`BadInput` for a value
-    that is NaN or outside (0, 1].
+    All p-values are taken together. With a list for each of fifteen relations without a known fact, some list
+    would have facts at .1 in up to 1 - .9**15 = 79 % of draws. Raises :class:`BadInput` for a value that is
+    NaN or outside (0, 1].
 
     >>> q_values(np.array([0.01, 0.04, 0.03, 1.0])).round(4).tolist()
     [0.04, 0.0533, 0.0533, 1.0]
@@ -71,11 +72,15 @@ def q_values(p: pd.Series | NDArray[np.float64]) -> NDArray[np.float64]:
 def listed(
     facts: pd.DataFrame, decoys: pd.DataFrame, q: float, *, by: Sequence[str] = ("relation",)
 ) -> pd.DataFrame:
-    """``facts`` with ``p``, ``q`` and ``listed``: whether q is at most ``q``, the rate that is wanted.
+    """``facts`` with three columns more.
 
-    The score of both frames: ``confidence_gold`` where ``correct``, else -1, so that no wrong answer can be
-    listed, and facts and decoys are treated alike. Raises :class:`BadInput` for ``q`` outside (0, 1), and
-    as :func:`p_values`.
+    - ``p``: as in :func:`p_values`;
+    - ``q``: as in :func:`q_values`;
+    - ``listed`` (bool): whether q is at most ``q``, the rate that is wanted.
+
+    The score of both frames is ``confidence_gold`` where ``correct``, else -1. So no wrong answer can be
+    listed, and facts and decoys are treated alike. Raises :class:`BadInput` for ``q`` outside (0, 1), and as
+    :func:`p_values` does.
     """
     if not 0 < q < 1:
         raise BadInput(f"q {q}: must be above 0 and below 1")
@@ -97,18 +102,24 @@ UNCHECKED = "not checked: no other names"
 
 
 def lists(answers: pd.DataFrame, rate: float) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(each fact with ``p``, ``q``, ``listed`` and ``why``, "" or why not; a row for each relation).
+    """(each fact with ``p``, ``q``, ``listed`` and ``why``, "" or the reason; a row for each relation).
 
-    ``answers`` are those of one model by one way of asking, with ``kind`` ("real" or that of a decoy), what
-    :func:`lkecore.facts.decoys.beside` says of each, ``correct`` and ``confidence_gold``. Facts whose name
+    ``answers`` are those of one model by one way of asking. They have ``kind`` ("real" or that of a decoy),
+    the columns of :func:`lkecore.facts.decoys.beside`, ``correct`` and ``confidence_gold``. Facts whose name
     has a word or a run of letters of the object are in no stratum. A relation is listed only if
 
     - it has 40 facts and 40 decoys;
     - its decoys are "sounding", or each object has one subject and at most 5 % of decoys are right;
     - at most rate + 2 sqrt(rate (1 - rate) / n) of n other names, halves and villages, have p <= rate.
 
-    Of a relation: ``facts``, ``right``, ``decoys``, ``by`` (their kind), ``decoys_right``, ``others`` and
-    ``others_listed`` (the share with p <= rate), ``listed`` and ``why``. Raises as :func:`listed`.
+    The columns for a relation are:
+
+    - ``facts``, ``right``, ``decoys``: numbers; ``by``: the kind of the decoys;
+    - ``decoys_right``: the share of decoys that are right;
+    - ``others``: the number of other names; ``others_listed``: the share of them with p <= rate;
+    - ``listed``: the number of listed facts; ``why``: "" or the reason.
+
+    Raises as :func:`listed` does.
     """
     plain = answers[~answers["hint"].isin(["word", "run"])]
     of_kind = plain.groupby(["relation", "kind"]).size().unstack(fill_value=0)

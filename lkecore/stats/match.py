@@ -1,15 +1,17 @@
-"""Match: whether what a model said holds an accepted answer, letter by letter or word by word.
+"""Whether an output contains an accepted answer, letter by letter or word by word.
 
 `contains` is the rule of Wu et al. (arXiv 2404.12957, appendix H.7; IC-S6): the ground truth is present in
 the output, at any place. The text is compared as it is: case, accents and spaces count. Only the form of
-accents does not: ü is one character, or u and a mark behind it.
+accents does not: ü is one character, or u followed by a mark.
 
 `holds` and `alike` are the rule of Zhao et al. 2024 (section 3.2; BL-S5): both texts become lists of words in
-their plain form, and match if one list is in the other. What is not said there is read so: case does not
-count, punctuation is no word, and a list is in another with its words one behind the other, so that
-"York, new" does not hold "New York". One exception is ours, and of accepted answers alone (`holds`): one that
-is a single word of ``FUNCTION`` in any inflection, such as be (the code of Belarusian), is (of Icelandic) or
-He (helium), stands in sentences that do not mean it, as in "The [MASK] is".
+their plain form, and match if one list is in the other. The paper leaves three points open. We
+read them so: case does not count, punctuation is no word, and a list is in another if its words are there
+one after the other. So "New York" is not in "York, new".
+
+One exception is ours, and for accepted answers alone (`holds`): an answer that is a single word of
+``FUNCTION`` in any inflection, such as be (the code of Belarusian), is (of Icelandic) or He (helium). Such a
+word occurs in sentences that do not mean the answer, as in "The [MASK] is".
 """
 
 import re
@@ -22,7 +24,8 @@ from simplemma import lemmatize
 from lkecore.errors import BadInput
 from lkecore.facts.tables import composed, fold
 
-# A number with its points is one word; of signs that are none, $ and + are words, and commas are not.
+# A number with its points is one word. Other signs are words, too, such as $ and +; `_words` drops
+# punctuation, such as commas.
 WORDS = re.compile(r"\d+(?:[.,]\d+)+|\w+|[^\w\s]")
 FUNCTION = frozenset(  # words of English grammar, in their plain form
     "a an the i you he she it we they my your his its our their this that who what which there here be "
@@ -35,7 +38,7 @@ FUNCTION = frozenset(  # words of English grammar, in their plain form
 def lemmas(text: str) -> tuple[str, ...]:
     """The words of a text in their plain English form, without letter case and punctuation.
 
-    Other languages' words stay as they are, casefolded, and so do names that the word list does not know.
+    Words of other languages stay as they are, casefolded, and so do names that the word list does not have.
 
     >>> lemmas("A guitar, two Guitars!")
     ('a', 'guitar', 'two', 'guitar')
@@ -54,11 +57,11 @@ def _lemma(word: str) -> str:
 
 
 def holds(output: str, answer: str) -> bool:
-    """Whether the words of an answer stand in the output, one behind the other, in any inflection.
+    """Whether the words of an answer are in the output, one after the other, in any inflection.
 
     Without a word on either side: False. An article counts as a word, so the answer "the Hague" is not in
-    "Hague". More lenient than `contains` with `whole_words`: "state" is in "the United States". But an
-    answer of one function word must be all that the output says, in this form; letter case aside.
+    "Hague". The rule is more lenient than `contains` with `whole_words`: "state" is in "the United States".
+    But an answer of one function word must be the whole output, in this form; letter case does not count.
 
     >>> holds("the United States of America", "United States"), holds("New", "New York")
     (True, False)
@@ -72,16 +75,15 @@ def holds(output: str, answer: str) -> bool:
 
 
 def _within(few: Sequence[str], all_: Sequence[str]) -> bool:
-    # No word has a blank, so that a word's border is one of the joined text, too.
+    # No word contains a blank, so that a blank in the joined text is always a word's border.
     return bool(few) and f" {' '.join(few)} " in f" {' '.join(all_)} "
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether the words of either of two outputs stand in the other, in any inflection (Consist, Overconf).
+    """Whether the words of one of two outputs are in the other, in any inflection (Consist, Overconf).
 
-    Neither is an answer, so that function words are words like others.
-
-    Not transitive: "Paris" is like "Paris, Texas" and like "Paris, France".
+    Neither output is an answer, so that function words count like other words. The relation is not
+    transitive: "Paris" is like "Paris, Texas" and like "Paris, France".
 
     >>> alike("a guitar", "Guitars."), alike("", "")
     (True, False)
@@ -91,7 +93,7 @@ def alike(one: str, other: str) -> bool:
 
 
 def exact(output: str, answer: str) -> bool:
-    """Whether an output is the answer and no more: letter case, blanks and one full stop at the end aside.
+    """Whether an output is the answer and no more; letter case, blanks and one full stop at the end aside.
 
     >>> exact(" Guitar.", "guitar"), exact("a guitar", "guitar"), exact("", "")
     (True, False, False)
@@ -101,7 +103,7 @@ def exact(output: str, answer: str) -> bool:
 
 
 def one_word(output: str) -> bool:
-    """Whether an output is of one word (BL-M7), as blanks part words: "Luzon." is, "New York" and "" are not.
+    """Whether an output is one word (BL-M7), with blanks as borders: "Luzon." is, "New York" and "" are not.
 
     >>> one_word(" Luzon."), one_word("New York"), one_word(".")
     (True, False, False)
@@ -110,13 +112,13 @@ def one_word(output: str) -> bool:
 
 
 def contains(output: str, answers: Sequence[str], *, whole_words: bool = False) -> bool:
-    """Whether any of the accepted answers stands in the output.
+    """Whether any of the accepted answers occurs in the output.
 
     The paper's rule takes an answer inside a longer word, too. ``whole_words`` does not: no letter,
     digit or underscore of any script may touch one at the answer's own end or beginning.
 
     Raises :class:`BadInput` for a list without answers, one that is a string, and an empty answer,
-    which would stand in every output.
+    which would occur in every output.
 
     >>> contains("It lies in Romeo, Michigan.", ["Rome"])
     True
@@ -135,13 +137,13 @@ def contains(output: str, answers: Sequence[str], *, whole_words: bool = False) 
 
 
 def begins_with(output: str, answer: str) -> bool:
-    """Whether an output says the answer first of all, after blanks, and as whole words.
+    """Whether an output begins with the answer, after blanks, and as whole words.
 
     >>> begins_with(" Rome, which lies", "Rome"), begins_with(" Romeo", "Rome")
     (True, False)
     """
     said, answer = composed(output).lstrip(), composed(answer)
-    # With one character more, which is where a longer word would go on.
+    # One character more is included, since a longer word would go on there.
     return said.startswith(answer) and contains(said[: len(answer) + 1], [answer], whole_words=True)
 
 

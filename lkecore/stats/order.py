@@ -1,4 +1,4 @@
-"""Orders: how often one of a pair lies above the other, and how alike two columns are; as resamples."""
+"""How often one of a pair is above the other, and how alike two columns are; as resamples."""
 
 from collections.abc import Sequence
 
@@ -18,15 +18,17 @@ def auroc(
     n: int = N_RESAMPLES,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """How often a told fact lies above a control, ties half, in [0, 1]: row 0 the data, others drawn again.
-
-    Row i of ``told`` and of ``control`` are a pair, which is drawn as a whole; with ``of``, whose pair it is,
-    such as its subject, all pairs of one. A column of both is an estimator, or anything else that the pairs
-    were asked by: all have the same resamples, so that differences are columns minus columns. A series is one
-    column, "auroc". Infinite values have their place in an order. BadInput: a missing value, columns or
-    lengths that differ, fewer than 2 to draw.
+    """How often a told fact is above a control, ties half, in [0, 1]: row 0 is the data, others resamples.
 
         AUROC = (1 / n**2) * sum over i and j of [told_i > control_j] + [told_i = control_j] / 2
+
+    Row i of ``told`` and row i of ``control`` are a pair, which is drawn as a whole. ``of`` gives each
+    pair's owner, such as its subject; then all pairs of an owner are drawn together. A column of both frames
+    is an estimator, or anything else that the pairs were asked by. All columns have the same resamples, so
+    that differences are columns minus columns. A series is one column, "auroc". Infinite values have their
+    place in an order.
+
+    BadInput: a missing value, columns or lengths that differ, fewer than 2 to draw.
 
     >>> drawn = auroc(pd.Series([0.9, 0.5]), pd.Series([0.5, 0.1]))
     >>> print(drawn.loc[0, "auroc"])  # (1 + 1 + 0.5 + 1) / 4
@@ -64,13 +66,14 @@ def relate(
     n: int = N_RESAMPLES,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Correlation of ``x`` with ``y`` over all rows, in [-1, 1]: row 0 the data, others drawn again.
+    """The correlation of ``x`` with ``y`` over all rows, in [-1, 1]: row 0 is the data, others resamples.
 
-    A column for each of ``y``, all with the same resamples. Pearson's, or with ``ranks`` Spearman's, whose
-    ranks are those within each resample. ``over`` is what is drawn, with all its rows, from the whole frame:
-    "fact", or "relation". For a correlation of relations' means, take the means first, a row a relation. NaN
-    where all rows have one value. BadInput: a missing value, without ``ranks`` an infinite one, fewer than 2
-    to draw.
+    The frame has a column for each of ``y``, all with the same resamples. The correlation is Pearson's, or
+    with ``ranks`` Spearman's, with ranks within each resample. ``over`` is the unit that is drawn, with all
+    its rows, from the whole frame: "fact", or "relation". For a correlation of relations' means, take the
+    means first, a row for each relation. NaN if all rows have one value.
+
+    BadInput: a missing value, without ``ranks`` an infinite one, fewer than 2 to draw.
 
     >>> frame = pd.DataFrame({"fact": range(4), "a": [1, 2, 3, 4], "b": [1, 3, 2, 9]})
     >>> print(round(relate(frame, "a", "b", ranks=True).loc[0, "b"], 9))
@@ -92,7 +95,7 @@ def relate(
 
 
 def below(times: NDArray[np.float64], of: pd.Series, among: pd.Series) -> NDArray[np.float64]:
-    """How many of ``among`` lie below each of ``of`` in each resample, (resample, row), equal ones half."""
+    """How many of ``among`` are below each of ``of`` in each resample, (resample, row), equal ones half."""
     order = np.argsort(among.to_numpy(float), kind="stable")
     counts = np.cumsum(np.pad(times[:, order], [(0, 0), (1, 0)]), axis=1)
     left, right = (
@@ -105,20 +108,20 @@ def below(times: NDArray[np.float64], of: pd.Series, among: pd.Series) -> NDArra
 def _correlation(
     times: NDArray[np.float64], a: NDArray[np.float64], b: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """(resample,): Pearson's correlation of (resample or 1, row) values, each as often as ``times`` says."""
+    """(resample,): Pearson's correlation of (resample or 1, row) values, each counted ``times``."""
     total = times.sum(axis=1)
     mean_a, mean_b, ab, aa, bb = (
         (times * each).sum(axis=1) / total for each in (a, b, a * b, a * a, b * b)
     )
     squares = aa - mean_a**2, bb - mean_b**2
-    # Where all rows of a resample have one value, what is left is a rounding.
+    # If all rows of a resample have one value, the squares are rounding errors.
     flat = (squares[0] <= 1e-12 * aa) | (squares[1] <= 1e-12 * bb)
     scale = np.sqrt(np.where(flat, 1, squares[0] * squares[1]))
     return np.where(flat, np.nan, (ab - mean_a * mean_b) / scale)
 
 
 def _blocks(whose: NDArray[np.int64], n: int, seed: int):
-    """How often each row is in each resample, some resamples at a time; the data are the first."""
+    """Yield how often each row is in each resample, some resamples at a time; the first is the data."""
     size = whose.max() + 1
     if size < 2:
         raise BadInput("there is one unit; it takes 2 or more to draw them again")

@@ -1,12 +1,13 @@
-"""Power: which difference of two models a number of relations and facts can show, and how many it takes.
+"""The difference of two models that a number of relations and facts can show, and how many it takes.
 
 A fact f of relation r has the gap g = right by one - right by the other, in -1, 0, 1 (or between, of several
-draws). What varies from relation to relation is apart from what varies from fact to fact,
+draws). The part that varies from relation to relation is separate from the part that varies from fact to
+fact,
 
     g = d + u_r + e_rf,    var(u) = between,    var(e) = within,
 
-so that the mean over R relations of F facts each has the variance (between + within / F) / R. More facts make
-the second part small, and nothing but more relations the first. A difference is shown with the chance
+so that the mean over R relations of F facts each has the variance (between + within / F) / R. More facts
+reduce the second part; only more relations reduce the first. A difference is shown with the chance
 ``power`` if it is as large as
 
     (t(1 - alpha / 2, R - 1) + t(power, R - 1)) * sqrt((between + within / F) / R).
@@ -26,13 +27,19 @@ N_CHECK = 2_000  # resamples of a check: its quantile then moves by 2 to 3 %
 
 
 def parts(gap: pd.DataFrame) -> pd.Series:
-    """``within`` and ``between`` by the method of moments, with ``estimate``, ``relations`` and ``facts``.
+    """The variances ``within`` and ``between``, by the method of moments, and the design of ``gap``.
 
-    ``gap`` has the columns relation and ``gap``, a row a fact, as :func:`lkecore.stats.estimate.minus`.
-    ``within`` is the mean over relations of the variance of their gaps; ``between`` the variance of the
-    relations' means, less what their facts add to it; below 0 it is 0, and ``moment`` has what came out.
-    ``facts`` is the harmonic mean of the numbers of facts, as it is in the formula above. BadInput for one
-    relation, for relations of one fact each, and if all gaps are the same.
+    ``gap`` has the columns relation and ``gap``, a row for each fact, as :func:`lkecore.stats.estimate.minus`
+    returns it. The series has these entries:
+
+    - ``estimate``: the mean over relations of their mean gaps;
+    - ``within``: the mean over relations of the variance of their gaps;
+    - ``between``: ``moment``, or 0 if that is below 0;
+    - ``moment``: the variance of the relations' means, less the part that their facts add to it;
+    - ``relations``: their number;
+    - ``facts``: the harmonic mean of the numbers of facts, as in the formula above.
+
+    BadInput for one relation, for relations of one fact each, and if all gaps are the same.
 
     >>> frame = pd.DataFrame({"relation": list("aabb"), "gap": [1, 0, 0, 0]})
     >>> parts(frame)[["within", "between", "moment"]].tolist()  # var(.5, 0) = .125, less .25 / 2
@@ -58,7 +65,7 @@ def parts(gap: pd.DataFrame) -> pd.Series:
 
 
 def least(variance: float, n: int, *, alpha: float = ALPHA, power: float = POWER) -> float:
-    """The least difference that a mean of ``n`` values with this variance shows; NaN for one value.
+    """The smallest difference that a mean of ``n`` values with this variance shows; NaN for one value.
 
     >>> print(round(least(0.04, 12), 4))
     0.1776
@@ -74,13 +81,13 @@ def detectable(of: pd.Series, relations: int, facts: float, **how: float) -> flo
 def facts_needed(
     of: pd.Series, relations: int, detect: float, *, alpha: float = ALPHA, power: float = POWER
 ) -> int | None:
-    """How many facts of each of ``relations`` show a difference of ``detect``; None: no number does."""
+    """The number of facts of each of ``relations`` that shows a difference of ``detect``; None: none does."""
     spare = relations * (detect / _quantiles(relations, alpha, power)) ** 2 - of["between"]
     return max(1, math.ceil(of["within"] / spare)) if spare > 0 else None
 
 
 def relations_needed(of: pd.Series, facts: float, detect: float, **how: float) -> int:
-    """The fewest relations of ``facts`` each that show ``detect``; with ``math.inf``, however many facts."""
+    """The fewest relations of ``facts`` each that show ``detect``; ``facts`` may be ``math.inf``."""
     return next(n for n in itertools.count(2) if detectable(of, n, facts, **how) <= detect)
 
 
@@ -95,9 +102,9 @@ def resampled(
 ) -> float:
     """:func:`detectable` without the assumption of a normal distribution: designs are drawn from ``gap``.
 
-    Each draw takes ``relations`` with what they differ by, and ``facts`` of each, all with replacement, and
-    has its own t interval. The variances are those of :func:`parts`, so that luck in the pilot's facts is not
-    counted as a difference of relations. A gap of d is shown in ``power`` of the draws.
+    Each draw takes ``relations`` with their deviations from the mean, and ``facts`` of each, all with
+    replacement, and has its own t interval. The variances are those of :func:`parts`, so that luck in the
+    pilot's facts does not count as a difference of relations. A gap of d is shown in ``power`` of the draws.
     """
     of, rng = parts(gap), np.random.default_rng(seed)
     groups = [part for _, part in gap.groupby("relation", sort=False)["gap"]]

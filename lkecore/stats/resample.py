@@ -1,4 +1,4 @@
-"""Resamples: the means of all cells of a frame, drawn again together, and their intervals."""
+"""Means of all cells of a frame, drawn again together, and their intervals."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from lkecore.errors import BadInput, nearest
 
-# A fact is the same fact where all of these are the same, as far as the frame has them.
+# Two rows are about the same fact only if all of these columns, as far as the frame has them, agree.
 PLACES = ("fact_set", "world", "relation")
-# These are drawn as a whole, each counts alike; all else in `over` is a unit that is drawn with its rows.
+# Values of these columns are drawn as a whole and count alike. Another column in `over` is a unit that is
+# drawn with its rows.
 SLOTS = (*PLACES, "draw")
 N_RESAMPLES = 10_000  # the ends then move by about 3 % of a standard error from seed to seed
 ROUNDING = 1e-12  # two means of the same values may differ by it
@@ -26,27 +27,30 @@ def bootstrap(
     n: int = N_RESAMPLES,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Means of ``value`` in each cell, drawn again ``n`` times: row 0 is the data, a column a cell.
+    """Means of ``value`` in each cell, drawn again ``n`` times: row 0 is the data, and a column is a cell.
 
     A cell is a combination of the columns ``cells`` ("all" without any). Its mean is one over the relations
-    (and ``world``, ``fact_set``, and ``draw`` if ``over`` or ``cells`` has it), each of which counts alike;
-    within one it is a mean over rows. ``over`` names what might have been others, the same for all cells:
+    (and ``world``, ``fact_set``, and ``draw`` if ``over`` or ``cells`` has it), which count alike. Within one
+    of these it is a mean over rows. ``over`` names the units that might have been others, the same for all
+    cells:
 
     - "fact": facts, drawn within their relation;
-    - "subject", "pair" or another column, in place of facts: drawn from the whole frame, with all their rows;
-    - "draw", "relation", "world": drawn as a whole; what is drawn twice has facts of its own each time.
+    - "subject", "pair" or another column, instead of facts: drawn from the whole frame, with all their rows;
+    - "draw", "relation", "world": drawn as a whole; a value that is drawn twice has its own facts each time.
 
-    If one of these is in ``cells`` too, its columns are what was drawn first, second and so on: means and
-    spreads over them are good, a single one says nothing. A relation of which a resample holds no row in a
-    cell is left out of that mean; a cell without any is NaN there. Where there is one draw (relation, world)
-    only, it cannot be drawn again, and all rows but the first are NaN. BadInput: no rows, a missing column or
-    key, a value that is missing or infinite, a relation with a single fact.
+    If one of these is in ``cells`` too, its columns are the first drawn value, the second and so on. Means
+    and spreads over them are good; a single one has no meaning. A relation of which a resample has no row in
+    a cell is left out of that mean; a cell without any is NaN there. If there is only one draw (relation,
+    world), it cannot be drawn again, and all rows but the first are NaN.
 
-    ``statistic`` is what to compute in the place of a mean of ``value``: it gets the rows of a cell, in which
-    what was drawn twice is there twice, and gives a number. It says itself how relations count. Where
-    relations, worlds or draws are drawn again, their column has the place, 0, 1 and so on, so that one
-    drawn twice counts twice; they cannot be ``cells``. It takes about a millisecond a cell and what the
-    function takes: with ``n`` 2,000 it is quick. BadInput: what it gives is no number; it may be NaN.
+    ``statistic`` replaces the mean of ``value``. It gets the rows of a cell, in which a unit that was drawn
+    twice is there twice, and returns a number. The function decides how relations count. If relations, worlds
+    or draws are drawn again, their column has the place, 0, 1 and so on, so that one drawn twice counts
+    twice; they cannot be ``cells``. It takes about a millisecond a cell and the time of the function; with
+    ``n`` 2,000 it is quick.
+
+    BadInput: no rows, a missing column or key, a value that is missing or infinite, a relation with a single
+    fact; a statistic that gives no number (it may give NaN).
 
     >>> frame = pd.DataFrame({"fact": [1, 2, 1, 2], "way": list("aabb"), "correct": [1, 0, 1, 1]})
     >>> drawn = bootstrap(frame, ["way"])
@@ -104,7 +108,7 @@ def _several(place: object, unit: str, size: int) -> None:
 def _of_rows(
     again: Iterator[pd.DataFrame], cells: list[str], statistic: Callable[[pd.DataFrame], float]
 ) -> pd.DataFrame:
-    """A statistic of the rows of each cell of each resample; NaN where a resample has no row of it."""
+    """A statistic of the rows of each cell in each resample; NaN if a resample has no row of the cell."""
     found = []
     for some in again:
         parts = some.groupby(cells, sort=False) if cells else [("all", some)]
@@ -123,11 +127,11 @@ def _of_rows(
 def _rows_again(
     frame: pd.DataFrame, over: list[str], units: list[str], places: list[str], n: int, seed: int
 ) -> Iterator[pd.DataFrame]:
-    """The frame, and ``n`` resamples of its rows; of what is drawn as a whole the column has the place."""
+    """Yield the frame, then ``n`` resamples of its rows; columns that are drawn as a whole have the place."""
     yield frame
     rng, none = np.random.default_rng(seed), np.zeros(len(frame), int)
     codes = {slot: pd.factorize(frame[slot])[0] for slot in (*places, "draw") if slot in over}
-    of_fact = units == ["fact"]  # of its place; another unit is of the whole frame
+    of_fact = units == ["fact"]  # a fact belongs to its place, another unit to the whole frame
     place = frame.groupby(places, sort=False).ngroup().to_numpy() if of_fact else none
     whose = none.copy()
     for name, rows in (
@@ -163,7 +167,7 @@ def _rows_again(
 def _drawn_again(
     rng: np.random.Generator, drawn: NDArray[np.float64], columns: pd.DataFrame, slot: str
 ) -> tuple[NDArray[np.float64], pd.DataFrame]:
-    """Draw the values of a slot again, the same ones in all other cells; all cells have all of them then."""
+    """Draw the values of a slot again, the same ones in all other cells; then all cells have all values."""
     n, (at, names) = len(drawn) - 1, pd.factorize(columns[slot])
     rest = [name for name in columns if name != slot]
     of = columns.groupby(rest, sort=False).ngroup().to_numpy() if rest else np.zeros(len(at), int)
@@ -175,7 +179,7 @@ def _drawn_again(
     if len(names) > 1:
         which = rng.integers(len(names), size=(n, len(names)))
         row = 1 + np.arange(n)[:, None]
-        if slot in PLACES:  # or a relation that is drawn twice would have the same facts twice
+        if slot in PLACES:  # a relation that is drawn twice must not have the same facts twice
             row = 1 + (row + rng.permutation(n)[np.arange(len(names)) % n]) % n
         for i, of_cell in enumerate(source):
             again[1:, i] = drawn[row, of_cell[which]]
@@ -188,7 +192,7 @@ def _drawn_again(
 def _over_slots(
     drawn: NDArray[np.float64], columns: pd.DataFrame, cells: list[str]
 ) -> pd.DataFrame:
-    """Means over all columns of a cell, each alike."""
+    """The means over all columns of a cell, which count alike."""
     if not cells:
         cells, columns = [None], pd.DataFrame({None: ["all"] * drawn.shape[1]})
     of = columns.groupby(cells, sort=False).ngroup().to_numpy()
@@ -202,12 +206,16 @@ def _over_slots(
 
 
 def interval(drawn: pd.DataFrame | pd.Series, level: float = 0.95) -> pd.DataFrame:
-    """Row 0 as ``estimate``, percentiles of the other rows as ``low`` and ``high``; a row a column.
+    """Estimates and intervals from resamples, a row for each column of ``drawn``.
 
-    A resample that is NaN says nothing: it counts as lowest for the low end and as highest for the high one,
-    and where there are so many that an end is one of them, the end is NaN: not known. So are both where all
-    resamples are what the data are: a few answers that agree do not make certain what others would be
-    (:func:`~lkecore.stats.estimate.estimate` has exact ends for the mean of them).
+    - the names of the columns, if they have some;
+    - ``estimate``: row 0;
+    - ``low`` and ``high``: percentiles of the other rows.
+
+    A resample that is NaN says nothing: it counts as lowest for the low end and as highest for the high one.
+    If an end is such a resample, the end is NaN: not known. Both ends are NaN if all resamples equal the
+    data: a few answers that agree do not make other answers certain
+    (:func:`~lkecore.stats.estimate.estimate` has exact ends for their mean).
 
     >>> print(interval(pd.Series([2.0, 1.0, 2.0, 3.0]), level=0.5).to_string(index=False))
      estimate  low  high
@@ -234,7 +242,7 @@ def interval(drawn: pd.DataFrame | pd.Series, level: float = 0.95) -> pd.DataFra
 
 
 def times_drawn(rng: np.random.Generator, n: int, size: int) -> NDArray[np.float64]:
-    """How often each of ``size`` units is in each resample, (1 + n, size); once each in row 0, the data."""
+    """How often each of ``size`` units is in each resample, (1 + n, size); row 0, the data, has each once."""
     places = rng.integers(size, size=(n, size)) + size * np.arange(n)[:, None]
     times = np.ones((n + 1, size))
     times[1:] = np.bincount(places.ravel(), minlength=n * size).reshape(n, size)
@@ -242,7 +250,7 @@ def times_drawn(rng: np.random.Generator, n: int, size: int) -> NDArray[np.float
 
 
 def checked(frame: pd.DataFrame, keys: Sequence[str], *values: str, finite: bool = True) -> None:
-    """BadInput unless a frame has rows, all keys in each of them, and numbers in the columns ``values``."""
+    """BadInput unless a frame has rows, keys in all of them, and numbers in the columns ``values``."""
     for name in [*keys, *values]:
         if name not in frame:
             hint = nearest(str(name), map(str, frame.columns))

@@ -1,17 +1,17 @@
-r"""Rules: what somebody gets who has no model. A rule looks at the words of a question and guesses.
+r"""Rules: the accuracy of guesses without a model. A rule looks at the words of a question and guesses.
 
-Some facts can be had from the words alone: a surname that father and son share, the city in a
-company's name, a language that most of the shown pairs have. Who guesses by such a cue is right more often
-than one who draws lots among the options, and knows nothing. So a model's accuracy says something of
-its knowledge only where it lies above that of the best rule. The four papers ask no such rule.
+Some facts can be guessed from the words alone: a surname that father and son share, the city in a
+company's name, a language that most of the shown pairs have. A guess by such a cue is right more often
+than a draw of lots among the options, without any knowledge. So a model's accuracy shows knowledge only
+where it is above that of the best rule. The four papers ask no such rule.
 
-A rule gives each option its share of the guesses; the shares add up to 1, and options between which it
-cannot tell get equal parts. So the share of the gold option is the accuracy that is expected of it.
+A rule gives each option its share of the guesses. The shares add up to 1, and options that the rule cannot
+distinguish get equal parts. So the share of the gold option is the rule's expected accuracy.
 
 - ``rule-overlap``: the option that shares the largest part of its words with the subject. Words are
-  runs of ``\w``, letter case and the form of accents aside. Where no option shares a word, all options alike.
+  runs of ``\w``, letter case and the form of accents aside. If no option shares a word, all get equal parts.
 - ``rule-frequent``: the option that is most often the object of a shown pair, letter case aside, too.
-- ``rule-both``: the first where a word is shared, else the second.
+- ``rule-both``: ``rule-overlap`` if a word is shared, else ``rule-frequent``.
 - ``rule-length``: the option with the fewest characters.
 """
 
@@ -27,11 +27,11 @@ from lkecore.facts.filters import stands_in
 from lkecore.facts.tables import composed, fold, word_set
 
 RULES = ("rule-overlap", "rule-frequent", "rule-both", "rule-length")
-BLIND = ("rule-overlap", "rule-length")  # which look at no shown pairs
+BLIND = ("rule-overlap", "rule-length")  # rules that look at no shown pairs
 
 
 def overlap(subject: str, options: Sequence[str]) -> NDArray[np.float64]:
-    """Which part of the words of each option the subject has, too: (option,), in [0, 1].
+    """The share of each option's words that the subject has, too: (option,), in [0, 1].
 
     An option without a word shares none.
 
@@ -41,11 +41,11 @@ def overlap(subject: str, options: Sequence[str]) -> NDArray[np.float64]:
     return _overlap(subject, tuple(options)).copy()
 
 
-@functools.lru_cache(maxsize=10_000)  # a fact is asked behind other shots, and by several rules
+@functools.lru_cache(maxsize=10_000)  # a fact is asked after other shots, and by several rules
 def _overlap(subject: str, options: tuple[str, ...]) -> NDArray[np.float64]:
     given = word_set(subject)
     each = [word_set(option) for option in options]
-    # Most options share no word, and that is seen quickly.
+    # Most options share no word, and ``isdisjoint`` finds that quickly.
     shares = [0.0 if own.isdisjoint(given) else len(own & given) / len(own) for own in each]
     return np.array(shares)
 
@@ -56,7 +56,7 @@ def guess(
     """The share of its guesses that a rule gives each option of one fact: (option,), adding up to 1.
 
     ``shown`` counts the objects of the shown pairs. Raises :class:`BadInput` for an unknown rule and
-    for no options.
+    if there are no options.
 
     >>> shown = {"Rome": 2, "Bern": 1}
     >>> options = ["Bern", "Rome", "San Rocco", "Oslo"]
@@ -83,10 +83,10 @@ def guess(
 
 
 def by_word(subject: str, shown: Mapping[str, int]) -> str:
-    """What `rule-word` says of a subject without any options: an object, of ``shown``, which counts them.
+    """The object that `rule-word` guesses for a subject without options; ``shown`` counts the objects.
 
-    The one with most words of those that stand in the subject (of equals the more frequent), else the most
-    frequent; of equals the first. Raises :class:`BadInput` for no objects.
+    It is the object with most words among those that the subject contains (of equals the more frequent), or
+    else the most frequent; of equals the first. Raises :class:`BadInput` without objects.
 
     >>> shown = {"Oslo": 3, "York": 2, "New York": 1}
     >>> by_word("Bank of New York", shown), by_word("Bank of Peru", shown)
@@ -99,7 +99,7 @@ def by_word(subject: str, shown: Mapping[str, int]) -> str:
 
 
 def times_shown(options: Sequence[str], shown: Mapping[str, int]) -> NDArray[np.int64]:
-    """How often each option is the object of a shown pair, of which ``shown`` counts the objects.
+    """How often each option is the object of a shown pair; ``shown`` counts the objects of shown pairs.
 
     >>> times_shown(["CO", "He"], {"Co": 2, "H": 1}).tolist()
     [2, 0]
@@ -129,10 +129,10 @@ def length_rank(options: Sequence[str], gold: int) -> float:
 
 
 def check(rule: str, subjects: Sequence[str], options: Sequence[Sequence[str]]) -> None:
-    """Raise :class:`BadInput` where a rule can tell no option from another, and would only draw lots.
+    """Raise :class:`BadInput` if a rule can distinguish no options, and would only draw lots.
 
-    That is so for overlap without a single word in the subjects, or in the options, and for length
-    if all options of each fact are equally long.
+    That is so for overlap if no subject or no option has a single word, and for length if all options of
+    each fact are equally long.
     """
     if rule == "rule-overlap":
         for what, texts in (

@@ -1,8 +1,8 @@
-"""Long sequences: from what the scorer says of their pieces to a row for each pair.
+"""Long sequences: a row for each pair, from the scores of the pieces.
 
 Paper: Wu et al. 2024 (arXiv 2404.12957, version 1), Section 3 and appendix E, Figures 2 and 9 to 11.
-Probabilities are of the whole object given all that stands before it, exp(logprob): not divided by its
-tokens, and not a share among options.
+Probabilities are of the whole object given the whole text before it, exp(logprob). They are not divided
+by the number of its tokens, and no share among options.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,10 +15,10 @@ from lkecore.prompts.sequences import Probe
 
 
 def distances(n: int, replaced: Iterable[int]) -> NDArray[np.float64]:
-    """How far each of ``n`` places lies behind the last replaced one, in pairs.
+    """The distance of each of ``n`` places after the last replaced one, in pairs.
 
-    0 for a replaced one itself, NaN where none stands before. ``replaced`` are places from 0;
-    ValueError for one that is not among them.
+    It is 0 for a replaced place itself, and NaN if none precedes. ``replaced`` are places from 0;
+    ValueError for one that is not among the ``n``.
 
     >>> distances(6, [1, 4]).tolist()
     [nan, 0.0, 1.0, 2.0, 0.0, 1.0]
@@ -32,14 +32,18 @@ def distances(n: int, replaced: Iterable[int]) -> NDArray[np.float64]:
 
 
 def answers(probes: Sequence[Probe], pieces: pd.DataFrame) -> pd.DataFrame:
-    """One row for each pair of each sequence, from what the scorer says of the pieces.
+    """A row for each pair of each sequence, from the scores of the pieces.
 
     ``pieces`` is the frame of :func:`lkecore.scores.tree.piece_logprobs` for the pieces of the
-    ``probes`` (:func:`lkecore.prompts.sequences.pair_pieces`), in their order. Columns: ``kind``,
-    ``arrangement``, ``position`` (from 1), ``subject``, ``object``, ``state`` (right or replaced),
-    ``distance`` (as in :func:`distances`), ``tokens`` (of the sequence, up to the end of the pair),
-    ``logprob`` of the object (nats) and its ``probability``. ValueError for a frame of other
-    sequences and for an object without a logprob.
+    ``probes`` (:func:`lkecore.prompts.sequences.pair_pieces`), in their order. The columns are:
+
+    - ``kind``, ``arrangement``: those of the probe;
+    - ``position``: from 1; ``subject``, ``object``; ``state``: right or replaced;
+    - ``distance``: as in :func:`distances`;
+    - ``tokens``: the number in the sequence, up to the end of the pair;
+    - ``logprob`` of the object, in nats, and its ``probability``.
+
+    ValueError for a frame of other sequences and for an object without a logprob.
     """
     frames = []
     parts = [part for _, part in pieces.groupby("sequence")]

@@ -1,4 +1,4 @@
-"""Shift: entropy of an answer, and how far it moves when the fact is told (Pezeshkpour).
+"""The entropy of an answer, and how far the answer moves when the fact is stated (Pezeshkpour).
 
 Distributions are log-probabilities in nats whose last axis is the token or option; 0 log 0 is 0.
 """
@@ -19,12 +19,12 @@ def normalised(logprob: ArrayLike) -> NDArray[np.float64]:
 
 
 def entropy(logprob: ArrayLike) -> NDArray[np.float64]:
-    """How unsure an answer is, whatever it is, in nats (PZ-E1, equation 1).
+    """The uncertainty of an answer, whatever the answer is, in nats (PZ-E1, equation 1).
 
         H(P) = - sum over tokens k of P_k log P_k
 
-    From 0, all on one token, to the logarithm of their number. ``logprob`` is (..., token) and must be
-    normalised; ValueError where it sums to another number than 1.
+    It is between 0, with all probability on one token, and the logarithm of the number of tokens. ``logprob``
+    is (..., token) and must be normalised; ValueError if the probabilities do not sum to 1.
 
     >>> round(float(entropy(np.log([0.5, 0.25, 0.25]))), 4)  # one and a half times log 2
     1.0397
@@ -38,8 +38,8 @@ def kl(before: ArrayLike, after: ArrayLike) -> NDArray[np.float64]:
 
         KL(P‖Q) = sum over tokens k of P_k log(P_k / Q_k)
 
-    The paper prints a minus in front, but its values are 0 or more, as ours. 0 if nothing moved;
-    infinite where Q has no probability at a token that P has. Both are (..., token). The other
+    The paper prints a minus in front, but its values are 0 or more, as ours. The divergence is 0 if nothing
+    moved, and infinite if Q has no probability at a token that P has. Both are (..., token). The other
     direction, KL(Q‖P), is ``kl(after, before)``. ValueError as in :func:`entropy`.
 
     >>> round(float(kl(np.log([0.5, 0.5]), np.log([0.9, 0.1]))), 4)  # half of log(5/9) + log 5
@@ -59,7 +59,7 @@ def _mean(logprob: NDArray, values: NDArray) -> NDArray[np.float64]:
 def _checked(logprob: ArrayLike) -> NDArray[np.float64]:
     found = np.asarray(logprob, dtype=np.float64)
     sums = np.exp(found).sum(axis=-1)
-    if not np.allclose(sums, 1, rtol=0, atol=1e-4):  # of float32, or five decimals
+    if not np.allclose(sums, 1, rtol=0, atol=1e-4):  # the rounding of float32, or of five decimals
         wrong = np.ravel(sums)[np.argmax(np.abs(np.ravel(sums) - 1))]
         raise ValueError(f"probabilities sum to {wrong:.6g}; they must sum to 1 over the last axis")
     return found

@@ -1,10 +1,10 @@
-"""Wordings: the same facts asked with many prompts, and what of the answers moves with the prompt.
+"""The same facts asked with many prompts, and how the answers change with the prompt.
 
-A *pair* is a subject and a relation, which is a fact; a *prompt* is a pair, a template of its relation and
-a name of its subject. A frame of prompts has a row a prompt: ``relation``, ``fact``, ``template`` and, if
-subjects have several names, ``expression``; ``correct``, and ``answer`` where answers are compared. It
-holds one model, asked in one way: a prompt that is there twice is refused. Equations and sections are
-those of Zhao et al. 2024 (BELIEF).
+A *pair* is a subject and a relation, which is a fact. A *prompt* is a pair, a template of its relation and
+a name of its subject. A frame of prompts has a row for each prompt: ``relation``, ``fact``, ``template``
+and, if subjects have several names, ``expression``; ``correct``, and ``answer`` where answers are
+compared. It is about one model, asked in one way: a prompt that is there twice is refused. Equations and
+sections are those of Zhao et al. 2024 (BELIEF).
 """
 
 from collections.abc import Callable, Sequence
@@ -31,11 +31,11 @@ def fluctuation(
 
         V_k = (1 / |T|) sum over t in T of right(t, template_k, expression_k),   T = all pairs
 
-    With ``unit`` "template" a draw has one template a relation, the same for all its pairs, and one
-    expression a pair (BL-Q1, which says why the paper must have done so). "independent": one prompt a
-    pair, whatever the others have. ``V.mean()``, ``np.ptp(V)`` and ``V.std()`` are the paper's average,
-    range and stdev. The stdev falls with the root of the number of relations, the range depends on ``n``:
-    `spread` can be compared between sets. BadInput: a pair that lacks a template of its relation,
+    With ``unit`` "template" a draw has one template for each relation, the same for all its pairs, and one
+    expression for each pair. BL-Q1 says why the paper must have done so. With "independent" it has one prompt
+    for each pair, independent of the others. ``V.mean()``, ``np.ptp(V)`` and ``V.std()`` are the paper's
+    average, range and stdev. The stdev falls with the root of the number of relations, and the range depends
+    on ``n``; `spread` can be compared between sets. BadInput: a pair that lacks a template of its relation,
     ``correct`` other than 0 or 1.
 
     >>> rows = {"relation": "capital", "fact": [1, 1], "template": [0, 1], "correct": [1, 0]}
@@ -58,19 +58,19 @@ def fluctuation(
         drawn = rng.integers(len(templates), size=n)
         for i, shares in enumerate(templates):
             here = np.flatnonzero(drawn == i)
-            # Of pairs with an equal share of right expressions, a binomial number is right.
+            # The number of right answers is binomial among pairs with an equal share of right expressions.
             values, counts = np.unique(shares, return_counts=True)
             right[here] += rng.binomial(counts, values, (len(here), len(values))).sum(axis=1)
     return right / sum(len(templates[0]) for templates in shared)
 
 
 def spread(frame: pd.DataFrame) -> pd.Series:
-    """Standard deviation over a relation's templates of their accuracy, luck removed; a value a relation.
+    """The standard deviation of the accuracy over a relation's templates, luck removed, for each relation.
 
-    Ours: it depends neither on how many relations nor on how many pairs there are, so that its mean over
-    relations can be compared between sets. `std_beyond_luck` says how luck is removed; what counts is the
-    mean over a pair's expressions. BadInput: as `fluctuation` (but any share may be ``correct``), and a
-    relation with fewer than two templates or pairs.
+    The measure is ours: it depends neither on the number of relations nor on the number of pairs, so that its
+    mean over relations can be compared between sets. `std_beyond_luck` says how luck is removed. A pair
+    counts with the mean over its expressions. BadInput: as in `fluctuation` (but any share may be
+    ``correct``), and a relation with fewer than two templates or pairs.
     """
     found = {}
     for relation, rows in asked(frame, binary=False).groupby("relation", sort=False):
@@ -84,16 +84,20 @@ def spread(frame: pd.DataFrame) -> pd.Series:
 
 
 def crossed(frame: pd.DataFrame, *, n: int = 100, seed: int = 0) -> pd.DataFrame:
-    """``worst``, ``average`` and ``best`` template, chosen on half of the pairs, counted on the others.
+    """The accuracy of templates that are chosen on half of the pairs and counted on the others.
 
+    - ``worst``, ``best``: the accuracy of the templates that are worst or best on the other half;
+    - ``average``: the mean accuracy of all templates.
         best = mean over halvings of (1 / |T|) sum over t in T of right(t, best template of t's other half)
 
-    The best of many templates on the pairs that it is chosen by is above their average by luck alone. Here
-    a relation's pairs T are halved ``n`` times at random, and each pair is counted with the template that is
-    best (or worst) on the half that it is not in; of equally good ones with their mean. Were all templates
-    equal, best and worst would be the average, up to chance, and worst may come out above best. A row a
-    relation, which does not depend on the others; a pair's expressions count with their mean. BadInput: as
-    `fluctuation` (but any share may be ``correct``), and a relation with fewer than two pairs.
+    On the pairs by which it is chosen, the best of many templates is above their average by luck alone. Here
+    a relation's pairs T are halved ``n`` times at random. Each pair is counted with the template that is best
+    (or worst) on the half without the pair; equally good templates count with their mean. If all templates
+    were equal, best and worst would be the average, up to chance, and worst may be above best.
+
+    The frame has a row for each relation, which does not depend on the others; a pair's expressions count
+    with their mean. BadInput: as in `fluctuation` (but any share may be ``correct``), and a relation with
+    fewer than two pairs.
 
     >>> rows = {"relation": "r", "fact": [1, 1, 2, 2], "template": [0, 1] * 2, "correct": [1, 0, 0, 1]}
     >>> crossed(pd.DataFrame(rows)).loc["r"].to_dict()  # what is best on one pair is worst on the other
@@ -110,7 +114,7 @@ def crossed(frame: pd.DataFrame, *, n: int = 100, seed: int = 0) -> pd.DataFrame
 
 
 def elsewhere(table: NDArray[np.float64], n: int = 100, seed: int = 0) -> float:
-    """Mean of (template, pair), each pair with the templates of the largest mean on a half without it."""
+    """The mean of (template, pair), each pair with the best templates on a half that does not contain it."""
     pairs = table.shape[1]
     first = np.random.default_rng(seed).random((n, pairs)).argsort(axis=1) < pairs // 2
     on = [half.astype(float) @ table.T for half in (first, ~first)]  # sums, (halving, template)
@@ -122,15 +126,15 @@ def elsewhere(table: NDArray[np.float64], n: int = 100, seed: int = 0) -> float:
 
 
 def beyond_luck(right: ArrayLike) -> NDArray[np.float64]:
-    """What would be left of the variance over rows of the row means with columns without end.
+    """The variance over rows of the row means that would remain with infinitely many columns.
 
         variance = (std**2 - mean over facts of s**2 / n) * n / (n - 1),   s = std of the fact
 
-    ``right`` is (..., format or template, fact), and of each such table comes one variance; standard
-    deviations are those with n - 1. The part of luck is what the variance of the n facts' means would be on
-    average if the values of each fact were dealt out to the rows by chance; the last factor makes up for what
-    rows that do differ add to it. Not biased, and so below 0 where there is less than luck explains.
-    ValueError for fewer than 2 rows or facts, or a value that is not finite.
+    ``right`` is (..., format or template, fact), and each such table gives one variance; standard deviations
+    are those with n - 1. The part of luck is the variance that the means of the n facts would have on average
+    if the values of each fact were dealt out to the rows by chance. The last factor corrects for the
+    contribution of rows that do differ. The estimate is not biased, and so it is below 0 if there is less
+    variance than luck explains. ValueError for fewer than 2 rows or facts, or a value that is not finite.
     """
     table = np.asarray(right, dtype=np.float64)
     if table.ndim < 2 or table.shape[-2] < 2 or not np.isfinite(table).all():
@@ -145,7 +149,7 @@ def beyond_luck(right: ArrayLike) -> NDArray[np.float64]:
 def std_beyond_luck(right: ArrayLike) -> float:
     """The root of :func:`beyond_luck` of one (format or template, fact), in [0, 1].
 
-    0 where luck explains as much as there is, which is no proof that rows are alike.
+    It is 0 if luck explains the whole variance, which is no proof that rows are alike.
 
     >>> std_beyond_luck([[1, 1, 1, 0], [1, 1, 0, 1]])  # one fact each way
     0.0
@@ -154,9 +158,10 @@ def std_beyond_luck(right: ArrayLike) -> float:
 
 
 def ranks(frame: pd.DataFrame) -> pd.Series:
-    """Rank of each template of a relation by accuracy: 1 the best, equal ones averaged (BL-T13).
+    """The rank of each template of a relation by accuracy: 1 is the best, equal ones averaged (BL-T13).
 
-    A value a (relation, template). Drawn by chance, k of n templates have a mean rank of (n + 1) / 2.
+    The series has a value for each (relation, template). k of n templates drawn by chance have a mean rank of
+    (n + 1) / 2.
     """
     accuracy = asked(frame, binary=False).groupby(["relation", "template"])["correct"].mean()
     return accuracy.round(12).groupby("relation").rank(ascending=False).rename("rank")
@@ -172,20 +177,25 @@ def consist(
     group: str = "",
     same: Same | None = None,
 ) -> pd.DataFrame:
-    """Consist of each pair: which share of all two prompts of it have the same answer (equation 1, BL-E1).
+    """The Consist of each pair: the share of all two of its prompts that have the same answer (BL-E1).
 
         Consist = (1 / |T|) sum over t of [ sum over i < j of 1(w_i = w_j) ] / (|P_t| (|P_t| - 1) / 2)
 
-    Equation 1 has i and j both ways and half of the divisor; i < j is meant (BL-Q3). A row a pair:
-    ``prompts``, ``consist``. A pair with one prompt has none: its ``consist`` is missing, as pandas'
-    ``mean`` leaves out; count it. ``same``, such as `match.alike`, says whether two answers are the same;
-    it must be symmetric, and an empty answer need not be as itself. Without: equal answers are.
+    Equation 1 has i and j both ways and half of the divisor; i < j is meant (BL-Q3). Returns a row for each
+    pair:
 
-    ``group`` is a column, such as the group of a template; then also ``inner``, the share of all two
-    prompts of one group, and ``inter``, that of two groups, missing where there are none; ``weight`` is
-    the share of the inner ones, so that consist = weight inner + (1 - weight) inter. With
-    ``by=["relation"], group="fact"``, ``inter`` is the yardstick of Consist: how often prompts on
-    *different subjects* have the same answer.
+    - ``prompts``: their number;
+    - ``consist``: the share, in [0, 1], missing for a pair with one prompt; pandas' ``mean`` leaves such
+      pairs out, so count them;
+    - ``inner`` and ``inter``, only with ``group``: the share among two prompts of one group, and of two
+      groups, missing where there are none;
+    - ``weight``, only with ``group``: the share of the inner ones among all two prompts, so that
+      consist = weight inner + (1 - weight) inter.
+
+    ``same``, such as `match.alike`, is whether two answers are the same. It must be symmetric, and an empty
+    answer need not be the same as itself. By default equal answers are the same. ``group`` is a column, such
+    as the group of a template. With ``by=["relation"], group="fact"``, ``inter`` is the yardstick of Consist:
+    how often prompts on *different subjects* have the same answer.
 
     >>> rows = {"relation": "r", "fact": 1, "template": [0, 1, 2], "answer": ["Rome", "Rome", "Oslo"]}
     >>> print(round(consist(pd.DataFrame(rows))["consist"].item(), 3))
@@ -207,7 +217,7 @@ def consist(
 
 
 def _agreeing(frame: pd.DataFrame, by: list[str], same: Same | None) -> tuple[pd.Series, ...]:
-    """Of each unit: how many of all two prompts have the same answer, how many there are, and its prompts."""
+    """For each unit: the number of two prompts with the same answer, of all two prompts, and of prompts."""
     counts = frame.groupby([*by, "answer"], sort=False, observed=True).size()
     units = counts.groupby(level=by, sort=False)
     if same is None:
@@ -229,10 +239,14 @@ def _agreeing(frame: pd.DataFrame, by: list[str], same: Same | None) -> tuple[pd
 
 
 def calibration(confidence: ArrayLike, right: ArrayLike, bins: int = 10) -> pd.DataFrame:
-    """Prompts in bins of equal number, from the least sure: ``n``, mean ``confidence``, ``accuracy`` of each.
+    """Prompts in bins of equal number, a row for each bin from the least sure.
 
-    Where the number of prompts is no multiple of ``bins``, the last, surest bins have one more: the paper
-    divides the prompts from the most sure on. Prompts of one confidence all count with their mean accuracy,
+    - ``n``: the number of prompts;
+    - ``confidence``: their mean confidence;
+    - ``accuracy``: their mean accuracy.
+
+    If the number of prompts is no multiple of ``bins``, the last, surest bins have one more: the paper
+    divides the prompts from the most sure on. All prompts of one confidence count with their mean accuracy,
     so that their order does not matter. BadInput: fewer prompts than bins, lengths that differ, a value
     outside [0, 1].
     """
@@ -254,14 +268,14 @@ def calibration(confidence: ArrayLike, right: ArrayLike, bins: int = 10) -> pd.D
 
 
 def overconf(confidence: ArrayLike, right: ArrayLike, bins: int = 10) -> pd.Series:
-    """``overconf`` and ``gap``: mean over bins of confidence minus accuracy, and of its absolute value.
+    """``overconf`` and ``gap``: the mean over bins of confidence minus accuracy, and of its absolute value.
 
         Overconf = (1 / M) sum over bins i of (mean confidence_i - Acc@1_i)
 
     Equation 2 (BL-E2) weighs a bin by its size over M, which would grow with the data; the mean is meant
-    (BL-Q2). In [-1, 1], above 0 where a model is surer than it is right. It is mean confidence minus mean
-    accuracy where ``bins`` divides the number of prompts, so that over- and underconfident bins cancel;
-    ``gap``, ours, does not. Raises as `calibration`.
+    (BL-Q2). Overconf is in [-1, 1], and above 0 if a model is surer than it is right. If ``bins`` divides the
+    number of prompts, it is mean confidence minus mean accuracy, so that over- and underconfident bins
+    cancel. In ``gap``, which is ours, they do not cancel. Raises as `calibration` does.
 
     >>> overconf([0.9, 0.8, 0.2, 0.1], [1, 0, 1, 0], bins=2).round(3).to_dict()
     {'overconf': 0.0, 'gap': 0.35}
@@ -275,13 +289,13 @@ def overconf(confidence: ArrayLike, right: ArrayLike, bins: int = 10) -> pd.Seri
 
 
 def bias(p: ArrayLike) -> pd.Series:
-    """``single`` and ``multi``: bias level of one template, on average, and of all templates' mean (BL-E3).
+    """``single`` and ``multi``: the mean bias level of one template, and that of all templates' mean (BL-E3).
 
         bias = 1 - H(p) / log(number of candidates)
 
     ``p`` is (template, candidate): probabilities among a relation's objects of one token, averaged over
-    subjects without content (BL-Q16). In [0, 1], 0 where all candidates are equally likely. Entropy is
-    concave, so multi is at most single for any model whatever: arithmetic, and no finding.
+    subjects without content (BL-Q16). The bias is in [0, 1], and 0 if all candidates are equally likely.
+    Entropy is concave, so that multi is at most single for any model: this is arithmetic, and no finding.
 
     >>> bias([[1, 0], [0, 1]]).to_dict()
     {'single': 1.0, 'multi': 0.0}
@@ -302,7 +316,7 @@ def asked(
     binary: bool = True,
     whole: bool = True,
 ) -> pd.DataFrame:
-    """The prompts of a frame, each with its expression. BadInput as the functions above say."""
+    """The prompts of a frame, each with its expression. BadInput as in the functions above."""
     frame = frame if "expression" in frame else frame.assign(expression=0)
     key = [*PAIR, "template", "expression"]
     checked(frame, [*key, *columns], *(["correct"] if right else []))

@@ -1,1 +1,1 @@
-"""Tasks: what is done to a loaded model, and undone, before it is asked again."""
+"""Tasks: changes to a loaded model, such as training, that are undone, and questions asked around them."""

@@ -1,13 +1,15 @@
-"""Documents: the task that is made of known facts, a question and statements of which one answers it.
+"""The task made of known facts: a question, and statements of which one answers it.
 
-After the XTRAEVAL paper (Kazemnejad et al. 2023, section 2.2). A fact, its head h (subject), relation r and
-tail t (object), becomes a query, the question without its tail, and documents: statements that keep some of
-the three and draw the others from the known facts, in random words. What is kept is a document's *kind*, as
-in Table 1 there: "hrt" answers the query, "hr-" has another tail, "---" keeps nothing. Only to choose between
-"hrt" and "hr-" takes knowledge; all others differ from the gold in words that stand in the question.
+It follows the XTRAEVAL paper (Kazemnejad et al. 2023, section 2.2). A fact has a head h (subject), a
+relation r and a tail t (object). It becomes a query, the question without its tail, and documents. A
+document is a statement that keeps some of the three and draws the others from the known facts, in random
+words. The kept slots are a document's *kind*, as in Table 1 of the paper: "hrt" answers the query, "hr-"
+has another tail, "---" keeps nothing. Only the choice between "hrt" and "hr-" needs knowledge. All other
+kinds differ from the gold document in words that the question contains.
 
-What is drawn is never the query's own: another relation, head, or a tail that is not true of it. So no
-document but the gold one says a true tail of the query's pair. Documents need not be true.
+A drawn slot never has the query's own content: it has another relation, another head, or a tail that is
+not true of the fact. So no document but the gold one says a true tail of the query's pair. Documents need
+not be true.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,14 +26,14 @@ from lkecore.facts.tables import fold
 from lkecore.worlds.base import rng_of
 
 GOLD, TAILS, TRUE = "hrt", "hr-", "true"
-HARD = ("hr-", "-rt", "h-t")  # with which it is trained: they differ in one slot
-SAMPLED = ("-rt", "h-t", "--t", "-r-", "h--", "---")  # of which so many are drawn where it is asked
-TRIES = 1_000  # relations that are tried for a document; some have no tail but true ones
+HARD = ("hr-", "-rt", "h-t")  # the kinds for training: they differ in one slot from the gold one
+SAMPLED = ("-rt", "h-t", "--t", "-r-", "h--", "---")  # the kinds that are sampled for a pool
+TRIES = 1_000  # relations that are tried for a document; some have only true tails
 
 
 @dataclass(frozen=True)
 class Query:
-    """A fact as it is asked: ``tails`` are all names of all objects that are true of it, folded."""
+    """The question about a fact; ``tails`` are all names of all objects that are true of it, folded."""
 
     fact: str
     relation: str
@@ -43,7 +45,10 @@ class Query:
 
 @dataclass(frozen=True)
 class Document:
-    """A statement. ``kind``: what it keeps of the query's fact, "hrt" to "---"; "true": another fact."""
+    """A statement.
+
+    ``kind`` says which slots of the query's fact it keeps, "hrt" to "---"; "true" marks another true fact.
+    """
 
     text: str
     kind: str
@@ -54,10 +59,10 @@ class Document:
 
 @dataclass(frozen=True)
 class KnownFacts:
-    """The known facts that a task is made of, and their wordings; :func:`answerable` makes it.
+    """The known facts of which a task is made, and their wordings; :func:`answerable` makes it.
 
-    ``alike``: a missing head or tail is drawn from facts of the document's own relation, so that its kind
-    says nothing; else from all, as the paper's text may mean.
+    With ``alike``, a missing head or tail is drawn from facts of the document's own relation, so that its
+    kind reveals nothing. Otherwise it is drawn from all facts, as the paper's text may mean.
     """
 
     facts: tuple[Fact, ...]
@@ -85,12 +90,12 @@ def answerable(
 ) -> tuple[KnownFacts, dict[str, str]]:
     """(the facts of which a task can be made, {relation, or relation and head: why it is left out}).
 
-    A relation needs a wording, two heads and two tails, and a fact a tail in its relation that is not true
-    of it. Raises :class:`BadInput` where fewer than two relations are left: none could be replaced.
+    A relation needs a wording, two heads and two tails. A fact needs a tail in its relation that is not true
+    of it. Raises :class:`BadInput` if fewer than two relations are left: no relation could be replaced.
     """
     left: dict[str, str] = {}
     kept, before = list(facts), -1
-    while len(kept) != before:  # without a fact, another one may have no other tail any more
+    while len(kept) != before:  # a fact that goes may have been another one's only other tail
         before = len(kept)
         heads: dict[str, set[str]] = {}
         tails: dict[str, set[str]] = {}
@@ -117,7 +122,7 @@ def answerable(
 def without_asked(train: Iterable[Fact], asked: Iterable[Fact]) -> tuple[list[Fact], int]:
     """(the train facts whose pair (relation, subject) is not asked, how many such pairs were left out).
 
-    Subjects that differ in letter case alone are one, as in all that is made of them.
+    Subjects that differ in letter case alone count as one, as everywhere in the task.
     """
     pairs = {(fact.relation, fold(fact.subject)) for fact in asked}
     train = list(train)
@@ -127,7 +132,7 @@ def without_asked(train: Iterable[Fact], asked: Iterable[Fact]) -> tuple[list[Fa
 
 @dataclass(frozen=True)
 class Split:
-    """Facts on which a task is trained, by which the best step is chosen, and which are asked."""
+    """The facts for training, for the choice of the best step, and for the test."""
 
     train: tuple[Fact, ...]
     validation: tuple[Fact, ...]
@@ -135,9 +140,10 @@ class Split:
 
 
 def split(facts: Sequence[Fact], seed: int, *, by: str = "fact", share: float = 0.6) -> Split:
-    """``share`` of the facts ("fact"), or of the relations with their facts ("relation"), and the others.
+    """A split: ``share`` of the facts ("fact"), or of the relations with their facts ("relation"), trains.
 
-    A tenth of the facts of the first part validates. Raises :class:`BadInput` where a part would be empty.
+    A tenth of these facts validates instead; all other facts are the test. Raises :class:`BadInput` if a
+    part would be empty.
     """
     if by not in ("fact", "relation"):
         raise BadInput(f"a split by {by!r}: must be by fact or by relation")
@@ -165,21 +171,21 @@ def split(facts: Sequence[Fact], seed: int, *, by: str = "fact", share: float = 
 
 
 def fraction(facts: Sequence[Fact], share: float, seed: int) -> tuple[Fact, ...]:
-    """A share of facts; a larger share of the same seed has all of a smaller one."""
+    """A share of facts; a larger share with the same seed contains every smaller one."""
     facts = _sorted(facts)
     order = rng_of("fraction", seed).permutation(len(facts))
     return tuple(facts[i] for i in sorted(order[: round(share * len(facts))]))
 
 
 def seen(facts: Iterable[Fact], train: Iterable[Fact]) -> list[str]:
-    """Of each fact "seen", if head and tail both stand in train facts, "unseen", if neither does, else ""."""
+    """For each fact: "seen" if train facts contain both head and tail, "unseen" if neither, else ""."""
     names = {fold(name) for each in train for name in (each.subject, each.object)}
     there = ((fold(f.subject) in names) + (fold(f.object) in names) for f in facts)
     return [("unseen", "", "seen")[n] for n in there]
 
 
 def _sorted(facts: Iterable[Fact]) -> list[Fact]:
-    """In an order of their own, so that no draw depends on the order in which they were found."""
+    """The facts sorted by relation and id, so that no draw depends on the order in which they were found."""
     return sorted(facts, key=lambda fact: (fact.relation, fact.id))
 
 
@@ -187,20 +193,21 @@ def _sorted(facts: Iterable[Fact]) -> list[Fact]:
 
 
 def query(known: KnownFacts, fact: Fact, *, readable: bool = False) -> Query:
-    """The question about a fact. ``readable``: its tail stands behind it, so that no knowledge is needed."""
+    """The question about a fact. ``readable`` appends its tail, so that no knowledge is needed."""
     text = known.wordings[fact.relation].question.replace("[X]", fact.subject)
     text += f" {fact.object}." if readable else ""
     return Query(fact.id, fact.relation, fact.subject, text, fact.object, fact.true_names)
 
 
 def document(known: KnownFacts, fact: Fact, kind: str, rng: np.random.Generator) -> Document:
-    """A document that keeps of a fact what ``kind`` says, and draws the rest fact by fact (equation 1).
+    """A document that keeps the slots of a fact that ``kind`` names, and draws the others (equation 1).
 
-    Raises :class:`BadInput` where no relation has a head and a tail that are not the fact's own.
+    The draws are fact by fact. Raises :class:`BadInput` if no relation has a head and a tail that are not
+    the fact's own.
     """
     h, r, t = (slot != "-" for slot in kind)
 
-    def free(head: str, tail: str) -> bool:  # and it does not say the fact the other way round
+    def free(head: str, tail: str) -> bool:  # the document must not say the fact reversed
         return not _is(fact, tail) and not (_is(fact, head) and tail == fact.subject)
 
     for _ in range(TRIES):
@@ -228,7 +235,7 @@ def training(
     each: int = 4,
     kinds: Sequence[str] = HARD,
 ) -> list[Document]:
-    """The gold document, then ``each`` negatives of every kind, drawn anew each epoch."""
+    """The gold document, then ``each`` negatives of every kind, drawn anew for each epoch."""
     rng = rng_of("training", seed, str(epoch), fact.relation, fact.id)
     return [
         document(known, fact, kind, rng)
@@ -239,11 +246,14 @@ def training(
 def pool(
     known: KnownFacts, fact: Fact, asked: Sequence[Fact], *, seed: int, each: int = 50
 ) -> list[Document]:
-    """All that a gold document is ranked among where a fact is asked; the gold one is first.
+    """All documents among which a fact's gold document is ranked, the gold one first.
 
-    Then one document for each other known tail of the relation (of all relations, where the known facts are
-    not drawn ``alike``), names that differ in letter case alone being one; ``each`` of the six other kinds;
-    and up to ``each`` true facts of ``asked``, other pairs than the query's.
+    After it come:
+
+    - one document for each other known tail of the relation, or of all relations if the known facts are not
+      drawn ``alike`` (names that differ in letter case alone count as one);
+    - ``each`` documents of each of the six other kinds;
+    - up to ``each`` true facts of ``asked``, about other pairs than the query's.
     """
     rng = rng_of("pool", seed, fact.relation, fact.id)
     tails = {fold(f.object): f.object for f in reversed(known.like(fact.relation))}
@@ -257,7 +267,7 @@ def pool(
         f
         for f in order
         if (f.relation, fold(f.subject)) != (fact.relation, fold(fact.subject))
-        and not (_is(fact, f.subject) and f.object == fact.subject)  # says it the other way round
+        and not (_is(fact, f.subject) and f.object == fact.subject)  # says the fact reversed
     )
     for f in islice(true, each):
         found.append(_said(known, TRUE, f.relation, f.subject, f.object, rng))
@@ -267,8 +277,8 @@ def pool(
 def _one(
     facts: Sequence[Fact], fits: Callable[[Fact], bool], rng: np.random.Generator
 ) -> Fact | None:
-    """A fact at random of those that fit; None if none does."""
-    for _ in range(20):  # most do: to list them all for each document would take minutes
+    """A random fact of those that fit, or None."""
+    for _ in range(20):  # most facts fit; a list of all, for each document, would take minutes
         fact = facts[rng.integers(len(facts))] if facts else None
         if fact and fits(fact):
             return fact

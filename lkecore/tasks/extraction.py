@@ -1,9 +1,9 @@
-"""Extraction: what a frozen model gives back when the question itself is learned (XT-S1).
+"""Facts that a frozen model gives when the question itself is learned (XT-S1).
 
 A soft prompt is a template whose words are vectors, such as ``<author:0><author:1><author:2>
-[X]<author:3><author:4><author:5> [Y]``. So all that asks with templates can ask with it: in
-:func:`prompted` the model has these words. A fact is *known* if every token of its object is the likeliest
-of the vocabulary in turn, or for a masked model each at its own mask, of which there are as many as tokens.
+[X]<author:3><author:4><author:5> [Y]``. :func:`prompted` gives a model these words, so that every function
+that asks with templates can ask with it. A fact is *known* if each token of its object in turn is the
+likeliest of the vocabulary; a masked model has each at its own mask, and as many masks as tokens.
 """
 
 import copy
@@ -33,7 +33,7 @@ from lkecore.storage import cache_folder, program_of
 from lkecore.train import finetune, soft_prompts
 
 Facts = Mapping[str, Sequence[Fact]]  # by relation
-AROUND = 3, 3  # vectors before the subject, and behind it
+AROUND = 3, 3  # vectors before the subject, and after it
 WORD = re.compile(r"<[^<>]+:\d+>")
 
 
@@ -41,7 +41,7 @@ WORD = re.compile(r"<[^<>]+:\d+>")
 class Prompts:
     """Soft prompts: a template for each relation, and a vector for each of its words, float32.
 
-    ``validation``: (step, share of the validating facts that are known) as they were learned.
+    ``validation`` has (step, share of the validation facts that are known), recorded while they were learned.
     """
 
     templates: dict[str, str]
@@ -63,13 +63,12 @@ def learn(
     seed: int,
     start: Mapping[str, str] | None = None,
 ) -> Prompts:
-    """Soft prompts for the relations of ``train``, all in one loop; the best on ``validation`` are taken.
+    """Soft prompts for the relations of ``train``, all in one loop; the best on ``validation`` are returned.
 
-    They begin as noise, three words before the subject and three behind it, or as the words of a template
-    for each relation, ``start``: then they are as many as its tokens, and say at first what it says. What is
-    learned is kept in the cache; one that was stopped goes on. Raises :class:`BadInput` for an
-    encoder-decoder, no facts, a template that cannot be a start, and as the scorer and
-    :func:`lkecore.train.finetune.finetune`.
+    They begin as noise, three words before the subject and three after it, or with ``start`` as the words of
+    a template for each relation: as many as its tokens, and with its meaning at first. The result is kept in
+    the cache, and an interrupted run goes on. Raises :class:`BadInput` for an encoder-decoder, no
+    facts, a template that cannot be a start, and as the scorer and :func:`lkecore.train.finetune.finetune`.
     """
     templates, ids = beginning(model, train, start)
     soft = Prompts(templates, np.empty((0, 0), np.float32))
@@ -98,18 +97,21 @@ def learn(
         shutil.rmtree(folder, ignore_errors=True)
         tokens = expected_tokens(model, train, validation, recipe, start)
     entry = {"tokens_forwarded": tokens, "from_cache": not tokens, "memory_gb": None}
-    # A network in half precision computes in that, whatever the recipe says of float32.
+    # A network in half precision computes in it, whatever the recipe says.
     own = recipe.precision if model.dtype == "float32" else model.dtype
     progress.record(model=model.name, **entry, trained_in=own)
     return load(path, model, list(train))
 
 
 def ask(model: Model, prompts: Prompts | Mapping[str, str], facts: Facts) -> pd.DataFrame:
-    """What a model gives back of some facts, asked with soft prompts or with a template a relation.
+    """A model's answers about facts, by soft prompts or a template for each relation: a row for each fact.
 
-    A row a fact: ``relation``, ``fact``, ``model``; ``correct`` (bool): known; ``logprob`` of its object
-    (nats, the sum over its ``n_tokens``). Behind the blank a model that is not causal reads a full stop.
-    Raises :class:`BadInput` for a relation without a prompt, and as the scorer of the model's kind.
+    - ``relation``, ``fact``, ``model``;
+    - ``correct`` (bool): the fact is known;
+    - ``logprob`` of its object, in nats: the sum over its ``n_tokens``, the last column.
+
+    After the blank a model that is not causal reads a full stop. Raises :class:`BadInput` for a relation
+    without a prompt, and as the scorer of the model's kind does.
     """
     rows = rows_of(model, prompts, facts)
     every = [row for some in rows.values() for row in some]
@@ -132,14 +134,16 @@ def known(
     templates: Sequence[int] = (0,),
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Which facts of a sample a model knows, by soft prompts, and by its best template.
+    """The facts of a sample that a model knows, by soft prompts and its best template: a row for each fact.
 
-    A row an asked fact: ``relation``, ``fact``, ``model``, ``soft``: by one of the prompts that are learned
-    from train facts, one for each of ``seeds``, and ``soft_0`` and so on by that of each; ``template``: by
-    that one of :func:`plain` which finds most of its relation's train facts, its name ``best``, or, without
-    ``templates``, by none; ``known``: by one of the two. Without ``seeds`` no prompts are learned.
-    ``seed`` draws the facts that validate. Raises :class:`BadInput` as :func:`check_apart`, :func:`learn`,
-    :func:`ask`.
+    - ``relation``, ``fact``, ``model``;
+    - ``soft_0`` and so on (bool): known by the prompt learned from train facts with each of ``seeds``;
+    - ``soft`` (bool): known by one of these; without ``seeds`` none is learned;
+    - ``template`` (bool): known by the template of :func:`plain` that finds most train facts of the relation,
+      whose name is ``best``; False and "" without ``templates``;
+    - ``known`` (bool): ``soft`` or ``template``.
+
+    ``seed`` draws the validation facts. BadInput as in :func:`check_apart`, :func:`learn` and :func:`ask`.
     """
     shown, asked = ({n: getattr(of, p) for n, of in sample.items()} for p in ("train", "facts"))
     check_apart(shown, asked)
@@ -163,8 +167,8 @@ def known(
 def plain(sample: Mapping[str, Any], places: Sequence[int]) -> dict[str, dict[str, str]]:
     """The templates at some places, from 0, that end with their blank: {"template-1": {relation: words}}.
 
-    Those alone that each relation of the sample has: a model that reads from left to right can be asked
-    with them. Raises :class:`BadInput` where places are given, and there is none.
+    Each is one that all relations of the sample have: a model that reads from left to right can be asked
+    with it. Raises :class:`BadInput` if places are given and no template fits.
     """
     found = {}
     for i in places:
@@ -179,7 +183,7 @@ def plain(sample: Mapping[str, Any], places: Sequence[int]) -> dict[str, dict[st
 def tidy(
     model: Model, rows: Mapping[str, Sequence[Any]], facts: Facts, said: np.ndarray
 ) -> pd.DataFrame:
-    """The frame of :func:`ask`; ``said`` as of :func:`lkecore.train.soft_prompts.said`."""
+    """The frame of :func:`ask`; ``said`` is the result of :func:`lkecore.train.soft_prompts.said`."""
     which = [(name, fact.id) for name in rows for fact in facts[name]]
     frame = pd.DataFrame(which, columns=["relation", "fact"]).assign(model=model.name)
     n_tokens = [len(row.tokens) for some in rows.values() for row in some]
@@ -188,10 +192,10 @@ def tidy(
 
 @contextmanager
 def prompted(model: Model, prompts: Prompts) -> Iterator[Model]:
-    """The model with the words of soft prompts, under another digest, for any scorer to ask.
+    """Yield the model with the words of soft prompts, under another digest, for any scorer to ask.
 
-    Its weights are the model's own, which can be asked as before. Afterwards it cannot be asked. Where an
-    output layer is longer than the vocabulary, the ids of the words are among its rows that no text trained.
+    Its weights are the model's own, which can be asked as before; afterwards the yielded one cannot be asked.
+    If an output layer is longer than the vocabulary, the words' ids are among its rows that no text trained.
     """
     network, other = model.network, _with_words(model, prompts)
     first = other.tokenizer.convert_tokens_to_ids(prompts.words[0])
@@ -206,7 +210,7 @@ def prompted(model: Model, prompts: Prompts) -> Iterator[Model]:
 def rows_of(
     model: Model, prompts: Prompts | Mapping[str, str], facts: Facts
 ) -> dict[str, list[soft_prompts.Row]]:
-    """The questions about some facts, in tokens, with what is to be said; no weights are loaded."""
+    """The questions about facts, in tokens, with the answer's tokens; no weights are loaded."""
     if model.kind == "seq2seq":
         raise BadInput(f"model {model.name} is seq2seq: extraction is for causal and masked models")
     soft = isinstance(prompts, Prompts)
@@ -273,9 +277,9 @@ def beginning(
 
 
 def divided(facts: Facts, *, share: float = 0.1, seed: int) -> tuple[dict, dict]:
-    """(facts to learn from, facts to validate by): of each relation ``share`` of the subjects, one or more.
+    """(facts to learn from, facts to validate by): the latter of ``share`` of each relation's subjects.
 
-    Raises :class:`BadInput` for a relation of which nothing is left to learn from.
+    At least one subject of each validates. Raises :class:`BadInput` where none would be left to learn from.
     """
     train, validation = {}, {}
     for i, (name, some) in enumerate(facts.items()):
@@ -291,7 +295,7 @@ def divided(facts: Facts, *, share: float = 0.1, seed: int) -> tuple[dict, dict]
 
 
 def check_apart(shown: Facts, asked: Facts) -> None:
-    """Raise :class:`BadInput` for a subject that is learned from and asked in the same relation."""
+    """Raise :class:`BadInput` for a subject that is both learned from and asked in one relation."""
     for name, some in asked.items():
         if both := {fact.subject for fact in some} & {fact.subject for fact in shown.get(name, [])}:
             raise BadInput(f"{min(both)!r} is both learned from and asked in {name}")
@@ -301,15 +305,14 @@ def check_apart(shown: Facts, asked: Facts) -> None:
 
 
 def save(path: Path, model: Model, prompts: Prompts) -> None:
-    """Keep soft prompts as one safetensors file, with whose they are in its header."""
+    """Keep soft prompts as one safetensors file; its header names their model and tokenizer."""
     own = {"templates": json.dumps(prompts.templates), "curve": json.dumps(prompts.validation)}
     soft_prompts.save(path, prompts.vectors, _whose(model) | own)
 
 
 def load(path: Path, model: Model, relations: Sequence[str]) -> Prompts:
-    """Soft prompts that were kept, for some relations.
-
-    Raises :class:`BadInput` for those of another model or tokenizer, and for a relation that they lack.
+    """Soft prompts that were kept, for the given relations. Raises :class:`BadInput` for those of another
+    model or tokenizer, and for a relation that they lack.
     """
     vectors, about = soft_prompts.load(path, _whose(model))
     curve = tuple((step, value) for step, value in json.loads(about["curve"]))
@@ -332,7 +335,7 @@ def expected_tokens(
     recipe: finetune.Recipe,
     start: Mapping[str, str] | None = None,
 ) -> int:
-    """Tokens that :func:`learn` forwards, about; each step forwards and back counted once; no weights."""
+    """About the number of tokens that :func:`learn` forwards; a step's two passes count once; no weights."""
     soft = unlearned(model, train, start)
     rows, valid = (
         [len(row.ids) for some in rows_of(model, soft, facts).values() for row in some]

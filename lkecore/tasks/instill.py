@@ -1,12 +1,12 @@
-"""Instill: teach a loaded model one fact, ask it, and take the lesson back (implicit instillation, PZ-S3).
+"""Teach a loaded model one fact, ask it, and undo the lesson (implicit instillation, PZ-S3).
 
-The model is fine-tuned on the question with its object in the blank, and on nothing else. The ids are the
-scorer's own, the loss is the mean over the object's tokens of minus their log-probability, and nothing is
-left to chance: no dropout, a fresh optimizer for each fact. Afterwards every weight is what it was, bit by
-bit, whatever happened in between.
+The model is fine-tuned on the question with its object in the blank, and on nothing else. The ids are
+the scorer's own. The loss is the mean over the object's tokens of minus their log-probability. Nothing is
+left to chance: there is no dropout, and each fact has a fresh optimizer. Afterwards every weight is what
+it was, bit by bit, whatever happened in between.
 
-While its weights are others a model has another digest, so that no score of it can be taken for one of the
-untaught model, by whatever reads or keeps scores.
+While a model's weights are changed the model has another digest. So no code that reads or keeps scores
+takes one of its scores for one of the untaught model.
 """
 
 import hashlib
@@ -31,16 +31,16 @@ from lkecore.scores.passes import tensor
 from lkecore.storage import program_of
 
 OPTIMIZERS = ("sgd", "adamw")
-# What is read of P and Q. "first": the likeliest token of Q.
+# The numbers that are read from P and Q; "first_after" is the likeliest token of Q.
 NUMBERS = (*blanks.NUMBERS, "first_after")
 EVERY = ["steps", *NUMBERS]
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a fact is taught: so many ``steps`` at a learning ``rate``.
+    """How a fact is taught: the number of ``steps``, the learning ``rate`` and the ``optimizer``.
 
-    Plain SGD moves a weight by the rate times its gradient, so that what is known moves little. AdamW's
+    Plain SGD moves a weight by the rate times its gradient, so that a known fact moves it little. AdamW's
     first step moves every weight by the rate, however small the gradient.
     """
 
@@ -50,7 +50,7 @@ class Recipe:
 
 
 def check(model: Model, recipe: Recipe) -> None:
-    """Raise :class:`BadInput` for a recipe or a model with which nothing can be taught.
+    """Raise :class:`BadInput` for a recipe or a model with which no fact can be taught.
 
     The model must be in float32, in which a small step is not rounded away, and on one device. No weights
     are loaded.
@@ -80,10 +80,10 @@ class _Gone:
 
 @contextmanager
 def changed(model: Model, what: str) -> Iterator[Model]:
-    """The model under another digest, whose weights may be changed; in the end they are what they were.
+    """Yield the model under another digest, whose weights may be changed; restore the weights in the end.
 
-    ``what`` says what is done to it, and is a part of the digest. Until then ``model`` itself has no
-    weights in memory: whoever asks it loads them anew, from its files, and gets its own scores.
+    ``what`` describes the change, and is a part of the digest. Inside the block ``model`` itself has no
+    weights in memory: a call that asks it loads them anew, from its files, and gets the untaught scores.
     """
     import torch
 
@@ -103,7 +103,7 @@ def changed(model: Model, what: str) -> Iterator[Model]:
                 weight.grad = None
                 weight.requires_grad_(wanted)
         model.__dict__["_loaded"] = loaded
-        # Whoever keeps the taught model must not ask it any more: its weights are untaught by now.
+        # The taught model must not be asked any more: its weights are untaught by now.
         other.__dict__["_loaded"] = (_Gone(), 0.0)
 
 
@@ -111,11 +111,11 @@ def changed(model: Model, what: str) -> Iterator[Model]:
 def instilled_all(
     model: Model, prompts: Sequence[Prompt], recipe: Recipe, *, seed: int
 ) -> Iterator[Model]:
-    """A model that has been taught the gold options of questions together; weights are given back.
+    """Yield a model that has been taught the gold options of all questions together; undo it in the end.
 
-    One step a question. The recipe's steps are passes over all of them, each in an order drawn by ``seed``;
-    the optimizer is one. Raises :class:`BadInput` as :func:`check` and the scorer do, and for a loss that is
-    no number.
+    A step teaches one question. The recipe's steps are passes over all questions, each in an order drawn by
+    ``seed``, with one optimizer for all. Raises :class:`BadInput` as :func:`check` and the scorer do, and for
+    a loss that is NaN or infinite.
     """
     check(model, recipe)
     encoded = _encoded(model, prompts)
@@ -140,11 +140,10 @@ def shifts_all(
     *,
     seed: int,
 ) -> pd.DataFrame:
-    """What a model says at the blanks of some questions after it has been taught others together.
+    """A model's numbers at the blanks of some questions after it has been taught other questions together.
 
-    ``prompts`` are taught, as in :func:`instilled_all`; a row for each of ``asked``, as
-    :func:`lkecore.scores.blanks.shifts` gives it. What is computed is kept. Raises :class:`BadInput` as
-    these two.
+    ``prompts`` are taught, as in :func:`instilled_all`. Returns a row for each of ``asked``, as
+    :func:`lkecore.scores.blanks.shifts` does. The result is kept. Raises :class:`BadInput` as these two do.
     """
     texts = [[e.asked.context, e.told.context, e.asked.after, e.asked.options] for e in asked]
     lessons = [_lesson(prompt, recipe) for prompt in prompts]
@@ -169,15 +168,17 @@ def shifts(
     at: Sequence[int] = (),
     use_cache: bool = True,
 ) -> pd.DataFrame:
-    """What a model says at the blank of each question before and after it has been taught the fact.
+    """A model's numbers at the blank before and after it is taught a fact: a row for each question and step.
 
-    A row for each question and each number of steps in ``at`` (empty: those of the recipe alone), which
-    must rise and end with the recipe's: ``fact``, ``steps``, the numbers of
-    :func:`lkecore.scores.blanks.shifts` with Q after so many steps, and ``first_after``, the likeliest token
-    of Q. Where a step gives a loss that is no number, the rows from there on are NaN: the fact is lost, and
-    the next one is taught. ``use_cache`` keeps what is computed, relation by relation.
+    - ``fact``, ``steps``: the latter are those of ``at`` (empty: the recipe's alone);
+    - the numbers of :func:`lkecore.scores.blanks.shifts`, with Q after that many steps;
+    - ``first_after``: the id of the likeliest token of Q.
 
-    Raises :class:`BadInput`, before the model is loaded, as :func:`check` and the scorer do, and for ``at``.
+    From a step on whose loss is no number the rows are NaN: the fact is lost, and the next one is taught.
+    ``use_cache`` keeps the results, relation by relation.
+
+    Raises :class:`BadInput`, before the model is loaded, as :func:`check` and the scorer do, and if ``at``
+    does not rise and end with the recipe's steps.
     """
     check(model, recipe)
     at = list(at) or [recipe.steps]
@@ -213,7 +214,7 @@ def shifts(
 
 
 def expected_tokens(model: Model, prompts: Sequence[Prompt], recipe: Recipe, n_at: int) -> int:
-    """Tokens that :func:`shifts` would forward, each step forwards and back counted once; no weights."""
+    """The tokens that :func:`shifts` would forward; a step's two passes count once; no weights are loaded."""
     passes = recipe.steps + n_at + 1
     return passes * sum(_length(model, each) for each in _encoded(model, prompts))
 
@@ -230,7 +231,7 @@ def nothing_learned(prompts: Sequence[Prompt], at: Sequence[int]) -> pd.DataFram
 def _one(
     model: Model, prompt: Prompt, encoded: Any, recipe: Recipe, at: Sequence[int]
 ) -> list[list[float]]:
-    """The rows of one fact, by its numbers of steps."""
+    """The rows of one fact, one for each number of steps."""
     import torch
 
     token = blanks.first_tokens(model.kind, encoded)[0]
@@ -254,12 +255,12 @@ def _one(
 
 
 def _teach(model: Model, encoded: Any, recipe: Recipe) -> Iterator[float]:
-    """One question for all steps of a recipe."""
+    """The losses of one question, taught for all steps of a recipe."""
     return _lessons(model, repeat(encoded, recipe.steps), recipe)
 
 
 def _lessons(model: Model, encoded: Iterable[Any], recipe: Recipe) -> Iterator[float]:
-    """One step for each question, as they come; yields the loss before each, in nats a token."""
+    """Teach one step for each question, in the order given; yield the loss before it, in nats a token."""
     import torch
 
     network = model.network
@@ -301,7 +302,7 @@ def _predicted(network: Any, kind: str, encoded: Any) -> tuple[Any, Any]:
 
 
 def _at_blank(network: Any, kind: str, encoded: Any) -> Any:
-    """The log-probabilities at the blank's first token, (vocabulary,), as before any object is there."""
+    """The log-probabilities at the blank's first token, shape (vocabulary,), with no object in the text."""
     import torch
 
     with torch.inference_mode():
@@ -335,7 +336,7 @@ def _length(model: Model, encoded: Any) -> int:
 
 
 def _weights(network: Any) -> list[Any]:
-    """All that may change, each once: weights that are shared are the same object."""
+    """All parameters and buffers, each once: shared weights are the same object."""
     return list(dict.fromkeys([*network.parameters(), *network.buffers()]))
 
 

@@ -1,8 +1,8 @@
-"""Ranking: whether a query's gold document comes first, before other tails and before other text.
+"""Whether a query's gold document comes first, before other tails and before other text.
 
-Whoever ranks gives each document of a pool (:func:`lkecore.tasks.documents.pool`) a similarity to its query.
-The paper's top-1 accuracy has two parts here: *tails*, the gold document is above all with another tail,
-which takes knowledge; *text*, above all others, which words of the question give away.
+A ranker gives each document of a pool (:func:`lkecore.tasks.documents.pool`) a similarity to its query.
+The paper's top-1 accuracy has two parts here. In *tails* the gold document is above all with another tail,
+which takes knowledge. In *text* it is above all others, which words of the question give away.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from lkecore.scores import tree
 from lkecore.tasks.documents import GOLD, TAILS, Document, Query
 
 RULES = ("rule-frequent", "rule-word", "rule-overlap", "rule-read")
-MORE = 10**9  # than any tail's number of facts
+MORE = 10**9  # more than any tail's number of facts
 FRAME = ["model", "ranker", "relation", "fact", "top1", "tails", "text", "n_tails"]
 Pools = Sequence[tuple[Query, Sequence[Document]]]
 
@@ -30,12 +30,19 @@ Pools = Sequence[tuple[Query, Sequence[Document]]]
 def ranked(
     pools: Pools, similarities: Sequence[ArrayLike], *, model: str, ranker: str
 ) -> pd.DataFrame:
-    """Whether gold is first, a row a query: ``top1`` among all, ``tails`` and ``text`` among their part.
+    """Whether the gold document is first, a row for each query.
 
-    ``similarities[i]`` is of the documents of ``pools[i]``, in their order; larger is more similar. Where k
-    documents tie for the first place, the gold one has it by 1/k. ``n_tails`` counts the other tails. Raises
-    :class:`BadInput` for a pool without exactly one gold document or without another tail, for another
-    number of similarities than documents, and for one that is NaN.
+    ``similarities[i]`` is for the documents of ``pools[i]``, in their order; larger is more similar. If k
+    documents tie for the first place, gold among them, the gold one counts 1/k. The columns are:
+
+    - ``model``, ``ranker``, ``relation``, ``fact``;
+    - ``top1``: the part of the first place among all documents, 0 to 1;
+    - ``tails``: the same against the documents with another tail alone;
+    - ``text``: the same against all other documents alone;
+    - ``n_tails``: the number of documents with another tail.
+
+    Raises :class:`BadInput` for a pool without exactly one gold document or without another tail, if the
+    numbers of similarities and documents differ, and for a similarity that is NaN.
     """
     rows = []
     for (query, documents), given in zip(pools, similarities, strict=True):
@@ -55,7 +62,7 @@ def ranked(
 
 
 def _first(values: np.ndarray, gold: np.ndarray, among: np.ndarray) -> float:
-    """The gold document's part of the first place among some others."""
+    """The gold document's part of the first place against the documents of ``among``."""
     own, others = values[gold][0], values[among]
     return 0.0 if (others > own).any() else 1 / (1 + (others == own).sum())
 
@@ -66,14 +73,17 @@ def _first(values: np.ndarray, gold: np.ndarray, among: np.ndarray) -> float:
 def rules(
     query: Query, documents: Sequence[Document], train: Iterable[Fact]
 ) -> dict[str, list[float]]:
-    """Similarities without a model, by rule: {rule: one of each document}.
+    """Similarities without a model: {rule: one for each document}.
 
-    ``rule-frequent``: how many facts of ``train`` in the query's relation have the document's tail;
-    ``rule-word``: the same, but a tail that stands in the query's subject is above all others, and of several
-    the one with most words (as :func:`lkecore.stats.rules.by_word` says, which has no documents).
-    Both know which documents are about the query's relation and subject; all others are below these.
-    ``rule-overlap``: of the words of query and document together, which part both have. ``rule-read``: how
-    many of the document's relation, head and tail the query names.
+    - ``rule-frequent``: the number of ``train`` facts in the query's relation that have the document's tail.
+    - ``rule-word``: the same, but a tail that the query's subject contains is above all others. Of several
+      such tails the one with most words is first, as in :func:`lkecore.stats.rules.by_word`, which has no
+      documents.
+    - ``rule-overlap``: the share of words that query and document have in common, of all words of the two.
+    - ``rule-read``: how many of the document's relation, head and tail the query names.
+
+    The first two rules distinguish documents about the query's relation and subject, and put all others
+    below these.
     """
     often = Counter(fold(f.object) for f in train if f.relation == query.relation)
     asked = word_set(query.text)
@@ -94,7 +104,7 @@ def rules(
 def ruled(
     pools: Pools, train: Sequence[Fact], model: str, names: Sequence[str] = RULES
 ) -> pd.DataFrame:
-    """The rows of :func:`ranked` of some rules, one below the other, for a table that names ``model``."""
+    """The rows of :func:`ranked` for the named rules, one rule after the other, in a table with ``model``."""
     says = [rules(query, documents, train) for query, documents in pools]
     rows = [
         ranked(pools, [each[name] for each in says], model=model, ranker=name) for name in names
@@ -105,8 +115,8 @@ def ruled(
 def likelihood(model: Model, pools: Pools) -> list[np.ndarray]:
     """log P(document | query) under a decoder, in nats: an array (document,) for each pool.
 
-    The document stands behind the query and a space. Documents of one text share a number. Raises
-    :class:`BadInput` as :func:`lkecore.scores.tree.option_logprobs`, for a masked model among others.
+    The document follows the query and a space. Documents with the same text share a number. Raises
+    :class:`BadInput` as :func:`lkecore.scores.tree.option_logprobs` does, also for a masked model.
     """
     prompts = []
     for query, documents in pools:

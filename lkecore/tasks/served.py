@@ -1,7 +1,7 @@
-"""Served: what a model behind a server says of options, by the tree of ``scores`` and over HTTP.
+"""Log-probabilities of options from a model behind a server, by the tree of ``scores`` and over HTTP.
 
-A question is about one prefix, and names the tokens below that prefix's node; or, to a server that knows no
-such question, it is a whole string.
+A question is about one prefix, and names the tokens below that prefix's node. To a server that does not
+support such a question, it is a whole string.
 """
 
 import math
@@ -31,9 +31,9 @@ def option_logprobs(
     separate: bool = False,
     use_cache: bool = True,
 ) -> Scored:
-    """As :func:`lkecore.scores.tree.option_logprobs`; ``tokens_forwarded`` are those of all requests.
+    """As :func:`lkecore.scores.tree.option_logprobs`; ``tokens_forwarded`` counts those of all requests.
 
-    Raises :class:`BadInput` besides for an option of which the server says no log-probability.
+    Raises :class:`BadInput` also for an option of which the server gives no log-probability.
     """
 
     def compute(_: Any, chunk: Sequence[Encoded], bar: tqdm) -> tuple[list[float], int]:
@@ -74,9 +74,10 @@ def option_logprobs(
 def questions(
     chunk: Sequence[Encoded], names_tokens: bool = True
 ) -> tuple[Tree, list[list[int]], list[tuple[int, list[int]]]]:
-    """All strings as a tree, the nodes of each option's tokens, and what to ask: (node, nodes below it).
+    """All strings as a tree, the nodes of each option's tokens, and the questions: (node, nodes below it).
 
-    In the order of the tree, so that what prompts share is asked about while the server still has it.
+    The questions follow the order of the tree. So a beginning that prompts share is asked about while the
+    server still has it in memory.
     """
     tree, paths = tree_of(chunk)
     if not names_tokens:

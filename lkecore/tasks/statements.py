@@ -1,8 +1,8 @@
-"""Statements: the probability of a whole sentence, as BEAR and lm-pub-quiz rank answers by it.
+"""The probability of a whole sentence, by which BEAR and lm-pub-quiz rank answers.
 
-A decoder can be asked so by any template, wherever its object stands: an option's number is the sum over
-all tokens of the sentence with this option in it, behind the token that begins a text. So a name of many
-tokens costs, and so does what comes behind it.
+A decoder can be asked so by any template, wherever its object is. An option's number is the sum over all
+tokens of the sentence with this option in it, after the token that begins a text. So a name of many tokens
+lowers the number, and so does the text after it.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from lkecore.scores.batches import check_kind
 
 
 def whole(questions: Sequence[Prompt]) -> list[Prompt]:
-    """The same questions with nothing in front: each continuation is the sentence, its first letter large.
+    """The same questions without context: each continuation is the whole sentence, its first letter large.
 
     >>> asked = Prompt("1", "r", "x", "the code of x is", ("a", "b"), (" a", " b"), 0, after=".")
     >>> whole([asked])[0].continuations
@@ -30,10 +30,10 @@ def whole(questions: Sequence[Prompt]) -> list[Prompt]:
 
 
 def behind_a_beginning(model: Model) -> Model:
-    """The model with a token in front of every text: its own, or else the one that its tokenizer calls BOS.
+    """The model with a token in front of every text: its own, or else the tokenizer's BOS token.
 
     Raises :class:`BadInput` for a model that is no decoder, and for one without such a token: nothing would
-    stand before a sentence's first token.
+    precede a sentence's first token.
     """
     check_kind(model, "causal")
     front = model.front or tuple(i for i in [model.tokenizer.bos_token_id] if i is not None)

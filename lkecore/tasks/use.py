@@ -1,7 +1,7 @@
-"""Use: a model is trained on a task made of some facts that it knows, and asked others of them (XT-S2 to S6).
+"""A model is trained on a task made of facts that it knows, and asked others of these facts (XT-S2 to S6).
 
-How much of what it knows can it use? All that it needs to answer it knew before: what training adds is how
-to tell the document that says so.
+How much of its knowledge can the model use? It knew before all that it needs for an answer. Training adds
+only how to recognise the document that says so.
 """
 
 import hashlib
@@ -31,17 +31,18 @@ from lkecore.tasks.ranking import Pools
 from lkecore.train import cross_encoder, finetune
 from lkecore.worlds.base import rng_of
 
-VALIDATED = 60  # facts at most that choose the step,
-NEAR = 3  # with so many documents of each kind, beside all other tails
+VALIDATED = 60  # the most facts that choose the step
+NEAR = 3  # documents of each kind in a validation pool, besides all other tails
 CURVE = ["step", "top1"]
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How a task is trained: a cross-encoder's ``head``, the ``recipe``, whose batch counts queries.
+    """How a task is trained.
 
-    ``each``: wrong documents of each of three kinds. ``readable``: the query names its tail, so that no
-    knowledge is needed, which tells what this training can teach at all. ``seed`` draws head and documents.
+    ``head`` is a cross-encoder's head. The batch of ``recipe`` counts queries. ``each`` is the number of
+    wrong documents of each of three kinds. With ``readable`` the query names its tail, so that no knowledge
+    is needed; this shows what the training can teach at all. ``seed`` draws head and documents.
     """
 
     head: str
@@ -56,7 +57,7 @@ def task_from_known(
 ) -> tuple[KnownFacts, dict[str, str]]:
     """(the facts of a sample that :func:`lkecore.tasks.extraction.known` found, {left out: why}).
 
-    Raises BadInput as :func:`lkecore.tasks.documents.answerable`.
+    Raises :class:`BadInput` as :func:`lkecore.tasks.documents.answerable` does.
     """
     pairs = known.loc[known["known"], ["relation", "fact"]].itertuples(index=False, name=None)
     named = set(pairs)
@@ -67,12 +68,12 @@ def task_from_known(
 def split_task(
     known: KnownFacts, *, seed: int, by: str = "fact", share: float = 1.0, most: int = 0
 ) -> tuple[KnownFacts, Split, dict[str, str]]:
-    """(facts of which documents to train on are made, the split, {what is left out: why}).
+    """(the facts of which training documents are made, the split, {what is left out: why}).
 
-    The split is that of :func:`lkecore.tasks.documents.split`; ``share`` of its train facts remain, and no
-    pair (relation, subject) stands in two parts. Those validate of which such documents can be made.
-    Asked are at most ``most`` facts of a relation, 0: all. Raises :class:`BadInput` as it does, as
-    :func:`lkecore.tasks.documents.answerable`, and where none is left to validate.
+    The split is that of :func:`lkecore.tasks.documents.split`. ``share`` of its train facts remain, and no
+    pair (relation, subject) is in two parts. A validation fact stays only if training documents can be made
+    about it. The test has at most ``most`` facts of a relation (0: all). Raises :class:`BadInput` as that
+    function and :func:`lkecore.tasks.documents.answerable` do, and if no validation fact is left.
     """
     parts = documents.split(known.facts, seed, by=by)
     others = [*parts.test, *parts.validation]
@@ -95,7 +96,7 @@ def _has_other_tails(known: KnownFacts, fact: Fact) -> bool:
 
 
 def at_most(facts: Sequence[Fact], most: int, seed: int) -> list[Fact]:
-    """Of each relation at most so many facts, drawn by ``seed``."""
+    """At most ``most`` facts of each relation, drawn by ``seed``."""
     order = rng_of("asked", seed).permutation(len(facts))
     named = pd.DataFrame({"at": order, "relation": [facts[place].relation for place in order]})
     return [facts[place] for place in sorted(named.groupby("relation").head(most)["at"])]
@@ -104,7 +105,7 @@ def at_most(facts: Sequence[Fact], most: int, seed: int) -> list[Fact]:
 def pools(
     known: KnownFacts, facts: Sequence[Fact], *, seed: int, each: int = 50, readable: bool = False
 ) -> list[tuple[documents.Query, list[documents.Document]]]:
-    """The queries about some facts, each with all the documents among which its own is to be first.
+    """The queries about some facts, each with all the documents among which its gold document is ranked.
 
     Documents are made of ``known``, and true ones of ``facts``.
     """
@@ -122,11 +123,10 @@ def trained(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Train on ``parts`` and rank ``asked``: (the frame of :func:`lkecore.tasks.ranking.ranked`, the curve).
 
-    ``known`` are the facts of which documents to train on are made. The step is chosen by top-1 on facts of
-    ``parts.validation``: of each validation the curve has ``step`` and ``top1``. The frame has beside its own
-    columns the ``best`` step and the ``last_loss`` (nats, mean of the last ten). Both are kept in the cache;
-    a training that was stopped goes on. Raises :class:`BadInput` as
-    :func:`lkecore.train.cross_encoder.train`.
+    ``known`` are the facts of which training documents are made. The step is chosen by top-1 on facts of
+    ``parts.validation``. The curve has a row for each validation, with ``step`` and ``top1``. The frame also
+    has the ``best`` step and the ``last_loss`` (nats, mean of the last ten). Both are kept in the cache, and
+    an interrupted training goes on. Raises :class:`BadInput` as :func:`lkecore.train.cross_encoder.train`.
     """
     cross_encoder.check(model, setting.head)
     key = _key(model, known, parts, asked, setting)
@@ -163,7 +163,7 @@ def trained(
 
 
 def untrained(model: Model, asked: Pools, head: str, *, seed: int = 0) -> pd.DataFrame:
-    """What the model ranks before any training: with a fresh ``value`` head, or by ``likelihood``."""
+    """The frame of a model's ranking before any training: by a fresh ``value`` head, or by ``likelihood``."""
     if head == "likelihood":
         found: Sequence[np.ndarray] = ranking.likelihood(model, asked)
     else:
@@ -174,7 +174,7 @@ def untrained(model: Model, asked: Pools, head: str, *, seed: int = 0) -> pd.Dat
 def _batches(
     known: KnownFacts, parts: Split, setting: Setting
 ) -> Callable[[int], list[tuple[str, list[str]]]]:
-    """Facts in an order that is another one each epoch, and with them other documents."""
+    """A function that gives a step's queries and documents; each epoch has its own order and documents."""
     n, batch = len(parts.train), setting.recipe.batch
 
     @cache
@@ -232,7 +232,10 @@ def _key(model: Model, known: KnownFacts, parts: Split, asked: Pools, setting: S
 def expected_tokens(
     model: Model, known: KnownFacts, parts: Split, asked: Pools, setting: Setting
 ) -> int:
-    """Tokens that :func:`trained` forwards, about: of its first steps times all; no weights are loaded."""
+    """The number of tokens that :func:`trained` forwards, about; no weights are loaded.
+
+    The tokens of the first two steps at most are counted, and their mean is multiplied by all steps.
+    """
     cross_encoder.check(model, setting.head)
     batches, few = _batches(known, parts, setting), min(setting.recipe.steps, 2)
     own = _n_tokens(model, chain.from_iterable(map(batches, range(few)))) / few
@@ -242,7 +245,7 @@ def expected_tokens(
 
 
 def ranked_tokens(model: Model, asked: Pools) -> int:
-    """Tokens of all documents behind their queries."""
+    """The number of tokens of all documents, each after its query."""
     return _n_tokens(model, _texts(asked))
 
 
@@ -251,7 +254,7 @@ def _n_tokens(model: Model, pairs: Iterable[tuple[str, Sequence[str]]]) -> int:
 
 
 def nothing(asked: Pools, model: Model, ranker: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The frames of :func:`trained` where all documents are alike, for a forecast."""
+    """The frames of :func:`trained` if all documents were alike, for a forecast."""
     same = [np.zeros(len(own)) for _, own in asked]
     frame = ranking.ranked(asked, same, model=model.name, ranker=ranker)
     return frame.assign(best=1, last_loss=0.0), pd.DataFrame({"step": [1], "top1": [0.0]})

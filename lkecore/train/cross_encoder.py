@@ -1,9 +1,10 @@
-"""Cross-encoders: a language model that is trained to tell the document that answers a query (XTRAEVAL).
+"""Cross-encoders: a language model is trained to find the document that answers a query (XTRAEVAL).
 
-A query and a document are read together, and the network says one number, their similarity (XT-S6). With
-the head ``value`` it is a linear function, fresh at first, of what stands at ``[CLS]`` or, in a decoder, at
-the last token. With ``likelihood``, which the paper has not, it is the log-probability of the document
-behind the query, so that nothing is fresh. What is trained is a copy: the model stays what it is.
+A query and a document are read together, and the network returns one number, their similarity (XT-S6).
+With the head ``value`` it is a linear function, fresh at first, of the state at ``[CLS]`` or, in a
+decoder, at the last token. With ``likelihood``, which the paper does not have, it is the log-probability
+of the document after the query, so that nothing is fresh. A copy of the model is trained, and the model
+itself does not change.
 """
 
 import copy
@@ -20,21 +21,21 @@ from lkecore.models.model import Model, template
 from lkecore.train import finetune
 
 HEADS = ("value", "likelihood")
-# Rows of one pass. On a CPU padding is dear: of 112 rows in one, it was four tenths of the tokens.
+# The rows of one pass. On a CPU padding is expensive: with 112 rows, it was four tenths of the tokens.
 TOGETHER, ON_GPU = 32, 512
 Pairs = Sequence[tuple[str, Sequence[str]]]  # queries, each with its documents, the gold one first
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """A copy of a model's network, without its output layer where a linear ``head`` takes its place."""
+    """A copy of a model's network, without its output layer if a linear ``head`` replaces it."""
 
     model: Model
     network: Any
     head: Any | None
 
     def parameters(self) -> dict[str, Any]:
-        """All that learns, by name."""
+        """All parameters that learn, by name."""
         own = dict(self.network.named_parameters())
         return own | {
             f"head.{n}": p for n, p in (self.head.named_parameters() if self.head else ())
@@ -43,7 +44,7 @@ class Encoder:
 
 @dataclass(frozen=True)
 class Row:
-    """A query and a document in tokens; the ``type`` of each, or none; where the document begins."""
+    """A query and a document in tokens; the token types, or none; the place where the document begins."""
 
     ids: list[int]
     types: list[int]
@@ -65,14 +66,14 @@ def check(model: Model, head: str) -> None:
 
 
 def fresh(model: Model, head: str, seed: int) -> Encoder:
-    """An encoder before any training; ``seed`` decides a linear head. Raises as :func:`check`."""
+    """An encoder before any training; ``seed`` determines a linear head. Raises as :func:`check` does."""
     import torch
 
     check(model, head)
     if head == "likelihood":
         return Encoder(model, copy.deepcopy(model.network), None)
     network = copy.deepcopy(model.network.base_model)
-    with torch.no_grad():  # configs have several names for it, and layers behind the last of them
+    with torch.no_grad():  # configs have several names for the width, and layers may change it
         width = network(torch.tensor([[0]], device=network.device)).last_hidden_state.shape[-1]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -83,9 +84,10 @@ def fresh(model: Model, head: str, seed: int) -> Encoder:
 def encode(model: Model, pairs: Pairs) -> list[Row]:
     """The rows of all documents, query after query.
 
-    For a masked model a query and a document are a pair of its tokenizer, ``[CLS] q [SEP] d [SEP]``; for a
-    decoder the text "q d", behind what stands in front of every text (XT-Q10). Raises :class:`BadInput` for
-    a query without documents, an empty document, and a pair that is longer than the model's window.
+    For a masked model a query and a document are a pair of its tokenizer, ``[CLS] q [SEP] d [SEP]``. For a
+    decoder they are the text "q d", after the tokens in front of every text (XT-Q10). Raises
+    :class:`BadInput` for a query without documents, an empty document, and a pair that is longer than the
+    model's window.
     """
     queries = [query for query, documents in pairs for _ in documents]
     documents = [document for _, documents in pairs for document in documents]
@@ -109,13 +111,16 @@ def _masked(model: Model, queries: list[str], documents: list[str]) -> list[Row]
     types = joint.get("token_type_ids", [[]] * len(queries))
     if tuple(joint["input_ids"][0][: len(front)]) == front:
         return [Row(*each, 0) for each in zip(joint["input_ids"], types, strict=True)]
-    # A tokenizer that knows of no pairs puts nothing around them.
+    # A tokenizer without a template for pairs puts nothing around them.
     ids = zip(_ids(model, queries), _ids(model, documents), strict=True)
     return [Row([*front, *q, *end, *d, *end], [], 0) for q, d in ids]
 
 
 def _causal(model: Model, queries: list[str], documents: list[str]) -> list[Row]:
-    """The document begins where the tokens of "q d" are not those of "q" any more, as scorers have it."""
+    """The rows of a decoder.
+
+    The document begins where the tokens of "q d" first differ from those of "q", as in the scorers.
+    """
     texts = [f"{query} {document}" for query, document in zip(queries, documents, strict=True)]
     alone, rows = dict(zip(queries, _ids(model, queries), strict=True)), []
     for query, ids in zip(queries, _ids(model, texts), strict=True):
@@ -132,7 +137,7 @@ def _ids(model: Model, texts: list[str]) -> list[list[int]]:
 def similarities(encoder: Encoder, rows: Sequence[Row]) -> Any:
     """The similarity of each row, a tensor in float32, with gradients where they are wanted.
 
-    Some rows go together, those of like length, padded to the longest.
+    Rows of similar length share a pass, padded to the longest of them.
     """
     import torch
 
@@ -171,8 +176,9 @@ def _pass(encoder: Encoder, rows: Sequence[Row]) -> Any:
 def infonce(values: Any, sizes: Sequence[int]) -> Any:
     """InfoNCE (XT-E2), in nats: the mean over queries of minus log of the gold document's softmax.
 
-    ``values`` are the similarities of all documents, query after query, ``sizes`` how many each query has.
-    Over its own documents, not those of others (XT-Q11), and without a temperature.
+    ``values`` are the similarities of all documents, query after query; ``sizes`` are the numbers of
+    documents of each query. The softmax is over a query's own documents, not those of others (XT-Q11), and
+    without a temperature.
 
     >>> import torch
     >>> float(infonce(torch.tensor([0.0, 0.0, 1.0, 1.0, 1.0, 1.0]), [2, 4]).exp())  # root of 2 times 4
@@ -194,11 +200,11 @@ def train(
     data: str,
     validate: Callable[[Encoder], float] | None = None,
 ) -> tuple[Encoder, finetune.Result]:
-    """Train all of a copy of a model by InfoNCE; the encoder of the best step, and what came out.
+    """Train a copy of a model by InfoNCE; return the encoder of the best step, and the result.
 
-    ``batches(step)`` gives the pairs of a step, which depend on nothing but ``seed`` and the step; ``data``
-    says what they are made of, such as by a digest. ``folder``, the rest and its errors are those of
-    :func:`lkecore.train.finetune.finetune`. Raises :class:`BadInput` as :func:`check` and :func:`encode`.
+    ``batches(step)`` gives the pairs of a step, which depend only on ``seed`` and the step; ``data``
+    identifies their source, such as by a digest. ``folder``, the rest and its errors are those of
+    :func:`lkecore.train.finetune.finetune`. Raises :class:`BadInput` as :func:`check` and :func:`encode` do.
     """
     encoder, tokens = fresh(model, head, seed), []
 
@@ -220,9 +226,10 @@ def train(
 
 
 def rank(encoder: Encoder, pairs: Pairs) -> list[np.ndarray]:
-    """The similarity of each query's documents, float64 (document,); no gradients.
+    """The similarity of each query's documents, float64 (document,), without gradients.
 
-    Raises :class:`BadInput` as :func:`encode`, and for NaN. It shows no bar: training has one already.
+    Raises :class:`BadInput` as :func:`encode` does, and for NaN or infinity. It shows no bar, since training
+    has one already.
     """
     import torch
 
@@ -245,9 +252,9 @@ def _record(model: Model, tokens: int, **more: str) -> None:
 
 
 def memory(n_parameters: int) -> int:
-    """Bytes on the device that training takes at least: six times all parameters, in float32.
+    """The least number of bytes that training takes on the device: six times all parameters, in float32.
 
-    The model's own, the copy, its gradients, AdamW's two moments, and the best so far. What a batch holds on
-    its way through the network comes on top; to write a checkpoint takes four times all in main memory.
+    These are the model's own, the copy, its gradients, AdamW's two moments, and the best so far. The states
+    of a batch in the network come in addition. Writing a checkpoint takes four times all in main memory.
     """
     return 6 * 4 * n_parameters

@@ -1,7 +1,8 @@
-"""Fine-tuning: AdamW on whatever is to be trained, with validation, and the best that came by in the end.
+"""Fine-tuning: AdamW on any parameters, with validation; in the end they are the best ones found.
 
-One loop for soft prompts and cross-encoders. It knows parameters and a loss, no networks and no questions.
-A stop costs what came after the last checkpoint and changes nothing, as in :mod:`lkecore.train.loop`.
+One loop serves soft prompts and cross-encoders. It handles parameters and a loss, no networks and no
+questions. A stop costs only the work after the last checkpoint and changes nothing, as in
+:mod:`lkecore.train.loop`.
 """
 
 import json
@@ -17,12 +18,12 @@ from lkecore.storage import write_whole
 from lkecore.train import loop
 
 PRECISIONS = ("float32", "bf16")
-STATE = ("step", "exp_avg", "exp_avg_sq")  # what AdamW knows of a parameter
+STATE = ("step", "exp_avg", "exp_avg_sq")  # AdamW's state of a parameter
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """AdamW's learning ``rate`` at its highest, and for how many ``steps`` of ``batch`` items each.
+    """How parameters are trained: AdamW's highest learning ``rate``, and ``steps`` of ``batch`` items each.
 
     The rate rises over the share ``warm`` of all steps, then falls to 0 in a straight line. After ``every``
     steps, and at the end, there is a validation and a checkpoint. ``precision`` is that of the loss and its
@@ -50,21 +51,21 @@ class Recipe:
 
 @dataclass
 class Result:
-    """The loss of each step; (steps done, value) of each validation; after how many steps it was best."""
+    """The loss of each step; (steps done, value) of each validation; the number of steps at the best."""
 
     losses: list[float] = field(default_factory=list)
     validation: list[tuple[int, float]] = field(default_factory=list)
 
     @property
     def best(self) -> int:
-        """The first of the best; without validation the last step."""
+        """The number of steps at the first of the best validations; without validation the last step."""
         if not self.validation:
             return len(self.losses)
         return max(self.validation, key=lambda at: (at[1], -at[0]))[0]
 
 
 def share(step: int, recipe: Recipe) -> float:
-    """The share of the learning rate at a step, as transformers' polynomial schedule of power 1 has it.
+    """The share of the learning rate at a step, as in transformers' polynomial schedule of power 1.
 
     >>> [share(step, Recipe(rate=1, steps=10, warm=0.2)) for step in (0, 1, 2, 6, 9)]
     [0.0, 0.5, 1.0, 0.5, 0.125]
@@ -82,27 +83,26 @@ def finetune(
     validate: Callable[[], float] | None = None,
     what: str,
 ) -> Result:
-    """Train parameters, which tensors by name are, in place; at the end they are those of the best step.
+    """Train parameters, given as tensors by name, in place; in the end they are those of the best step.
 
-    ``loss_of(step)`` gives a scalar loss, of a batch that depends on nothing but the step. Gradients are
-    those of the parameters alone: whatever else the loss comes from stays frozen. None is clipped, and no
-    weight decays. ``validate()`` gives a number, more is better; without it the last step counts as the best.
-    The loss is worked out in the recipe's precision, whatever a processor has, a validation in the
-    parameters' own.
+    ``loss_of(step)`` gives a scalar loss, of a batch that depends only on the step. Only ``parameters`` get
+    gradients: everything else that the loss comes from stays frozen. No gradient is clipped, and no weight
+    decays. ``validate()`` gives a number, more is better; without it the last step counts as the best. The
+    loss is computed in the recipe's precision, on any processor, and a validation in the parameters' own.
 
     ``folder`` keeps a checkpoint: parameters, AdamW's state, the best so far, losses and validations, whole
-    or not at all. Training goes on from there, and one that has ended is only read. ``what`` says of what
-    it is: the digests of model and data, and the seed.
+    or not at all. Training goes on from there, and a finished training is only read. ``what`` identifies the
+    training: the digests of model and data, and the seed.
 
-    Raises :class:`BadInput` for a recipe that is none, a checkpoint that cannot be read or is of other
-    parameters, another recipe or another ``what``, a loss or validation that is no number, and a disk that
-    is full; the last checkpoint stays.
+    Raises :class:`BadInput` for a bad recipe, for a checkpoint that cannot be read or is of other parameters,
+    another recipe or another ``what``, for a loss or validation that is NaN or infinite, and for a full disk;
+    the last checkpoint stays.
     """
     import torch
 
     recipe.check()
     weights = list(parameters.values())
-    # Not accelerate's, which asks the environment, and of which a process has one for all its trainings.
+    # torch's mixed precision, since accelerate's depends on the environment and is one for a whole process.
     mixed = {"dtype": torch.bfloat16, "enabled": recipe.precision == "bf16"}
     optimizer = torch.optim.AdamW(weights, lr=recipe.rate, weight_decay=0.0)
     about = {"what": what, **asdict(recipe), "validated": validate is not None}
@@ -114,7 +114,7 @@ def finetune(
             with torch.autocast(weights[0].device.type, **mixed):
                 loss = loss_of(step)
             result.losses.append(_number(loss.detach(), "loss", step, what))
-            # Zeros for what the loss does not come from, such as a layer that no document passes.
+            # A weight on which the loss does not depend gets zeros, such as a layer that no document passes.
             gradients = torch.autograd.grad(loss, weights, materialize_grads=True)
             for weight, gradient in zip(weights, gradients, strict=True):
                 weight.grad = gradient
@@ -173,7 +173,7 @@ def _save(
 def _resume(
     path: Path, parameters: Mapping[str, Any], optimizer: Any, about: Mapping[str, Any]
 ) -> tuple[Result, dict[str, Any]]:
-    """Load a checkpoint into parameters and optimizer; what came out so far, and the best parameters."""
+    """Load a checkpoint into parameters and optimizer; return the result so far, and the best parameters."""
     import torch
     from safetensors import SafetensorError, safe_open
 

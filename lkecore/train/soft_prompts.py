@@ -1,7 +1,7 @@
-"""Soft prompts: vectors in the place of words, trained while the network stays as it is (XT-S1).
+"""Soft prompts: vectors in place of words, trained while the network does not change (XT-S1).
 
 They are looked up beside the network's own embeddings, by ids above its vocabulary. So a text with such
-ids goes through the network as any other does, and its output layer never has them.
+ids goes through the network like any other, and its output layer never has them.
 """
 
 import json
@@ -18,7 +18,7 @@ from lkecore.train import finetune
 
 
 class Row(NamedTuple):
-    """A text in token ids, and what is to be said in it: at ``places[i]`` of the output, ``tokens[i]``."""
+    """A text in token ids, and its answer: ``tokens[i]`` is wanted at ``places[i]`` of the output."""
 
     ids: tuple[int, ...]
     places: tuple[int, ...]
@@ -27,9 +27,9 @@ class Row(NamedTuple):
 
 @contextmanager
 def looked_up(network: Any, vectors: Any, first: int) -> Iterator[None]:
-    """In here the id ``first + i`` has the embedding ``vectors[i]``, and all others have their own.
+    """Inside the block the id ``first + i`` has the embedding ``vectors[i]``; all others have their own.
 
-    One set of vectors at a time: raises RuntimeError where a network has others already.
+    A network takes one set of vectors at a time: raises RuntimeError if it has others already.
     """
     import torch
 
@@ -45,7 +45,7 @@ def looked_up(network: Any, vectors: Any, first: int) -> Iterator[None]:
         return torch.where(soft[..., None], beside, found)
 
     forward.vectors = vectors
-    replaced = embedding.__dict__.get("forward")  # of a library that spreads a network over devices
+    replaced = embedding.__dict__.get("forward")  # libraries that spread a network set it
     embedding.forward = forward
     try:
         yield
@@ -57,7 +57,7 @@ def looked_up(network: Any, vectors: Any, first: int) -> Iterator[None]:
 
 
 def words(network: Any, ids: Sequence[int]) -> np.ndarray:
-    """The network's own embeddings of some ids, float32, (id, width)."""
+    """The network's own embeddings of the given ids, float32, (id, width)."""
     import torch
 
     with torch.no_grad():
@@ -66,7 +66,7 @@ def words(network: Any, ids: Sequence[int]) -> np.ndarray:
 
 
 def noise(network: Any, n: int, seed: int) -> np.ndarray:
-    """``n`` vectors drawn from a normal distribution with mean and spread of the network's own, float32."""
+    """``n`` vectors, float32, from a normal distribution with mean and spread of the network's embeddings."""
     rng = np.random.default_rng(seed)
     own = words(network, rng.integers(network.config.get_text_config().vocab_size, size=1000))
     return rng.normal(own.mean(), own.std(), (n, own.shape[1])).astype(np.float32)
@@ -84,12 +84,12 @@ def learn(
     seed: int,
     what: str,
 ) -> tuple[np.ndarray, finetune.Result]:
-    """Train vectors from ``start`` on; the network's weights stay. Returns them, and how it went.
+    """Train vectors from ``start`` on, with frozen network weights; return them, and the result.
 
-    The loss is minus the mean log-probability of the tokens to be said, in nats. A step takes
-    ``recipe.batch`` rows, whatever they are about; each pass over all rows has an order of its own, drawn by
-    ``seed``. The vectors of the step at which most rows of ``validation`` are said are taken. ``folder`` and
-    ``what`` as of :func:`lkecore.train.finetune.finetune`, with its errors.
+    The loss is minus the mean log-probability of the answers' tokens, in nats. A step takes
+    ``recipe.batch`` rows, of any relation. Each pass over all rows has its own order, drawn by ``seed``. The
+    vectors are those of the step at which most rows of ``validation`` are answered rightly. ``folder``,
+    ``what`` and errors are those of :func:`lkecore.train.finetune.finetune`.
     """
     import torch
 
@@ -115,9 +115,9 @@ def learn(
 
 
 def said(network: Any, rows: Sequence[Row], *, batch: int = 64) -> np.ndarray:
-    """(row, 2), float64: 1 where each token is the likeliest of all at its place, and their log-probability.
+    """(row, 2), float64: 1 if each token is the likeliest at its place, else 0, and their log-probability.
 
-    That is the sum over the tokens, in nats. Raises :class:`BadInput` where it is no number.
+    The log-probability is the sum over the tokens, in nats. Raises :class:`BadInput` for NaN or infinity.
     """
     import torch
 
@@ -140,7 +140,7 @@ def said(network: Any, rows: Sequence[Row], *, batch: int = 64) -> np.ndarray:
 
 
 def _predicted(network: Any, rows: Sequence[Row]) -> tuple[Any, Any]:
-    """(logits at all places of the rows, one row after the other; the tokens to be said there)."""
+    """(logits at all places of the rows, one row after the other; the answers' tokens there)."""
     import torch
 
     width = max(len(row.ids) for row in rows)
@@ -149,7 +149,7 @@ def _predicted(network: Any, rows: Sequence[Row]) -> tuple[Any, Any]:
     there = torch.tensor([[i < len(row.ids) for i in range(width)] for row in rows])
     at = torch.tensor([[i in row.places for i in range(width)] for row in rows])
     ids, there, at = (each.to(network.device) for each in (ids, there, at))
-    # Of the hidden states the output layer gets those that count: its logits are most of the memory.
+    # The output layer gets the hidden states at these places only: its logits are most of the memory.
     hook = network.get_output_embeddings().register_forward_pre_hook(
         lambda _, inputs: (inputs[0][at.to(inputs[0].device)],)
     )
@@ -157,22 +157,22 @@ def _predicted(network: Any, rows: Sequence[Row]) -> tuple[Any, Any]:
         logits = network(input_ids=ids, attention_mask=there.long()).logits
     finally:
         hook.remove()
-    logits = logits if logits.ndim == 2 else logits[at]  # some never call that layer
+    logits = logits if logits.ndim == 2 else logits[at]  # some networks never call that layer
     tokens = [token for row in rows for token in row.tokens]
     return logits, torch.tensor(tokens, device=logits.device)
 
 
 def save(path: Path, vectors: np.ndarray, about: Mapping[str, str]) -> None:
-    """Keep vectors as one safetensors file, with what they are ``about`` in its header."""
+    """Keep vectors as one safetensors file, with ``about`` in its header."""
     from safetensors.numpy import save as to_bytes
 
     write_whole(path, to_bytes({"vectors": vectors}, {"about": json.dumps(dict(about))}))
 
 
 def load(path: Path, about: Mapping[str, str]) -> tuple[np.ndarray, dict[str, str]]:
-    """Kept vectors, and what they are about, which must say the same as ``about`` where that says anything.
+    """Kept vectors, and the ``about`` of their file, which must agree with each entry of ``about`` here.
 
-    Raises :class:`BadInput` for a file that cannot be read, and one that is about another model or the like.
+    Raises :class:`BadInput` for a file that cannot be read, and for one about another model or the like.
     """
     from safetensors import SafetensorError, safe_open
 

@@ -63,11 +63,6 @@ def test_inner_prefixes_are_those_of_a_brute_force_over_all_beginnings():
     assert counts["head_rows"] == len(read)
 
 
-def test_a_part_of_the_work_is_the_first_options_of_each_relations_first_fact():
-    assert work.first_facts(SMALL, 2) == [(0, 0), (0, 1), (2, 0), (2, 1)]
-    assert work.whole(SMALL) == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0), (2, 1)]
-
-
 def test_row_tokens_group_strings_of_a_fact_that_differ_in_their_last_token_only():
     all_ = encoded(SMALL)
     assert work.row_tokens(all_, [(0, 0), (0, 1), (2, 0)]) == 3 + 4 + 5

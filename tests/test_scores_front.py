@@ -77,9 +77,11 @@ def saved(folder, tokenizer, kind="Llama"):
     return str(folder)
 
 
-@pytest.fixture(
-    scope="module", params=[(t, k) for t in TEMPLATES for k in TOKENIZERS], ids=" of ".join
-)
+# Each template, and each tokenizer.
+PAIRS = [*((t, "byte-level BPE") for t in TEMPLATES), *(("X Y A", k) for k in TOKENIZERS)]
+
+
+@pytest.fixture(scope="module", params=sorted(set(PAIRS)), ids=" of ".join)
 def asked(request, tmp_path_factory):
     """(name of the template, a model opened from a folder)."""
     which, kind = request.param

@@ -298,54 +298,7 @@ def test_memory_that_runs_out_while_a_result_is_read_costs_no_result(way):
         np.testing.assert_allclose(logits.numpy(), wanted, rtol=0, atol=NATS)
 
 
-def test_hidden_states_are_what_the_output_head_reads():
-    import torch
-
-    for way, kind in WAYS.items():
-        net = network(kind)
-        tree, ends = tree_of([(1, 2, 3), (1, 2, 4), (1, 2), (5,)])
-        head = net.get_output_embeddings()
-
-        def read(nodes, logits, hidden, head=head):
-            again = hidden @ head.weight.T
-            np.testing.assert_allclose(again.numpy(), logits.numpy(), rtol=0, atol=NATS)
-
-        if kind == "Gemma3 with a window":
-            assert net.config.final_logit_softcapping is None  # else the head is not the end
-        with torch.inference_mode():
-            walk(net, tree, ends, read, way=way, memory=boundless(2), hidden=True)
-        assert not head._forward_pre_hooks
-
-
 # --- the cache and its columns
-
-
-def test_branches_see_their_ancestors_and_no_other_branch_also_when_they_grow_pass_by_pass():
-    """Side by side in one cache, each branch grows over several passes."""
-    import torch
-
-    for way in ("packed", "windows", "window"):
-        kind = WAYS[way]
-        strings = [(1, 2, 3, 4), (1, 2, 5, 6), (1, 7, 8, 9)]
-        tree, _ = tree_of(strings)
-        levels = [
-            [n for n in range(1, len(tree.token)) if tree.depth[n] == depth] for depth in (2, 3, 4)
-        ]
-        state = State(network(kind))
-        with torch.inference_mode():
-            state.text([1], [])
-            for nodes in levels:
-                logits = state.pack(tree, nodes, range(len(nodes)), way)
-                for node, row in zip(nodes, logits, strict=True):
-                    wanted = plain_logits(kind, string_of(tree, node))
-                    np.testing.assert_allclose(row, wanted, rtol=0, atol=NATS)
-            assert state.positions == [0, *[1] * 2, *[2] * 3, *[3] * 3]
-            state.cut(3)  # after the first level
-            assert state.positions == [0, 1, 1] and set(state.seen) == set(levels[0])
-            logits = state.pack(tree, levels[1], range(3), way)
-            for node, row in zip(levels[1], logits, strict=True):
-                wanted = plain_logits(kind, string_of(tree, node))
-                np.testing.assert_allclose(row, wanted, rtol=0, atol=NATS)
 
 
 def test_a_cache_is_cut_to_nothing_and_used_again():

@@ -5,7 +5,6 @@ The oracle of all numbers is one plain forward pass of what the tokenizer makes 
 """
 
 import json
-import sys
 
 import helpers
 import numpy as np
@@ -303,23 +302,17 @@ def test_models_that_fill_blanks_count_texts_that_they_do_not_know(kind):
         score(model, [prompt(options=("Rome", UNKNOWN))], use_cache=False)
 
 
-def test_lke_score_says_what_is_in_front_and_what_is_not_known(tmp_path, monkeypatch, capsys):
-    from lkecore.cli.main import main
-
+def test_lke_score_says_what_is_in_front_and_what_is_not_known(tmp_path, lke):
     rows = [{"sub_label": UNKNOWN + "i" * i, "obj_label": CAPITALS[i % 3]} for i in range(5)]
     pd.DataFrame(rows).to_json(tmp_path / "capital.jsonl", orient="records", lines=True)
     folder = saved(tmp_path / "m", with_template(cut.unigram(), "X Y A"))
     said = {}
     for prefix in ("default", "none"):
-        arguments = [
+        code, out, err = lke(
             "score", "--facts", tmp_path / "capital.jsonl", "--relation", "capital", "--model", folder,
             "--shots", 0, "--options", 3, "--prefix", prefix, "--out", tmp_path / "out",
-        ]  # fmt: skip
-        monkeypatch.setattr(sys, "argv", ["lke", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        assert not ended.value.code, err
+        )  # fmt: skip
+        assert not code, err
         said[prefix] = json.loads(out)
     assert said["default"]["prefix"] == ["<x>", "<y>"] and said["none"]["prefix"] == []
     for summary in said.values():

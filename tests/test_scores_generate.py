@@ -177,28 +177,19 @@ def ids_of(text: str) -> list[int]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_greedy_outputs_are_those_of_transformers_token_by_token(kind):
+def test_greedy_outputs_are_those_of_transformers_and_of_a_loop_of_plain_passes(kind):
     net, steps = network(kind), 12
     frame = ask(toy(net), CONTEXTS, max_new_tokens=steps)
-    for row in frame.itertuples():
-        ids = torch.tensor([ids_of(row.context)])
-        whole = net.generate(
-            ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=steps
-        )
-        said = "".join(helpers.ALPHABET[i] for i in whole[0, ids.shape[1] :])
-        assert row.text == said.partition("x")[0]
-        assert row.stopped == ("x" in said)
-        assert row.n_tokens == len(row.text) + row.stopped
-    assert frame["text"].nunique() > 2  # they do not all say the same
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_greedy_outputs_are_those_of_a_loop_of_plain_passes(kind):
-    net = network(kind)
-    frame = ask(toy(net), CONTEXTS)
     assert frame.columns.tolist() == COLUMNS
     assert frame["context"].tolist() == CONTEXTS and frame["sample"].tolist() == [0] * 4
-    wanted = pd.DataFrame([by_hand(net, context) for context in CONTEXTS])
+    for row in frame.itertuples():
+        ids = torch.tensor([ids_of(row.context)])
+        given = {"attention_mask": torch.ones_like(ids), "do_sample": False}
+        whole = net.generate(ids, max_new_tokens=steps, **given)
+        said = "".join(helpers.ALPHABET[i] for i in whole[0, ids.shape[1] :])
+        assert row.text == said.partition("x")[0] and row.stopped == ("x" in said)
+    assert frame["text"].nunique() > 2  # they do not all say the same
+    wanted = pd.DataFrame([by_hand(net, context, steps=steps) for context in CONTEXTS])
     assert_same(frame[wanted.columns], wanted)
 
 
@@ -349,8 +340,8 @@ def test_both_a_tokenizer_s_and_a_config_s_end_token_count():
 def test_a_special_token_that_stop_names_ends_an_output_and_no_other_does():
     """The token in front of a text, with which a model without an end token begins the next one."""
     tokenizer = fused(helpers.char_tokenizer())
-    tokenizer.bos_token = "d"
     net = chain(tokenizer, ids_of("abcdef"))
+    tokenizer.add_special_tokens({"bos_token": "d"})  # from now on it is in no text
     lm = model(net, tokenizer=tokenizer)
     [row] = ask(lm, ["a"], stop="d", max_new_tokens=5).itertuples()
     assert (row.text, row.n_tokens, row.stopped) == ("bc", 3, True)
@@ -402,7 +393,7 @@ def test_a_letter_of_several_tokens_is_whole_in_the_text():
 
 
 @pytest.mark.parametrize("given", [{}, {"n_samples": 6, "seed": 3}], ids=["greedy", "samples"])
-@pytest.mark.parametrize("kind", ["Llama", "GPT2", "Gemma3 with a window"])
+@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window"])
 def test_all_three_ways_say_the_same(kind, given, monkeypatch):
     net = network(kind)
     wanted = ask(toy(net), CONTEXTS, **given)
@@ -599,10 +590,10 @@ def small_device(net, limit: int) -> list[int]:
 @pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM"])
 @pytest.mark.parametrize("limit", [2, 20])
 def test_where_memory_runs_out_passes_are_halved_and_the_outputs_stay_the_same(kind, limit):
-    wanted = ask(toy(network(kind)), CONTEXTS, n_samples=12)
+    wanted = ask(toy(network(kind)), CONTEXTS, n_samples=6)
     net = own_network(kind)
     sizes = small_device(net, limit)
-    assert_same(ask(toy(net), CONTEXTS, n_samples=12), wanted)
+    assert_same(ask(toy(net), CONTEXTS, n_samples=6), wanted)
     assert max(sizes) > limit
 
 
@@ -610,12 +601,12 @@ def test_where_memory_runs_out_passes_are_halved_and_the_outputs_stay_the_same(k
 def test_the_peak_of_memory_stays_below_the_bound(kind):
     net = own_network(kind, vocab_size=2000)
     peaks = {}
-    for memory_gb in (5e-4, 1e-3, 1.0):
+    for memory_gb in (5e-4, 1.0):
         with helpers.counted_bytes(net) as counted:
             ask(toy(net), CONTEXTS[:3], n_samples=60, max_new_tokens=4, memory_gb=memory_gb)
         peaks[memory_gb] = counted.peak / 2**30
         assert peaks[memory_gb] <= memory_gb
-    assert peaks[1.0] > 1e-3  # the bounds had something to do
+    assert peaks[1.0] > 5e-4  # the bounds had something to do
 
 
 @pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
@@ -623,7 +614,7 @@ def test_a_bound_is_either_refused_before_the_job_begins_or_enough(kind):
     net = own_network(kind)
     wanted = ask(toy(net), CONTEXTS, n_samples=3, max_new_tokens=3)
     refused = []
-    for memory_gb in np.geomspace(1e-5, 1e-3, 20):
+    for memory_gb in np.geomspace(1e-5, 1e-3, 9):
         sizes = watch(net)
         try:
             found = ask(toy(net), CONTEXTS, n_samples=3, max_new_tokens=3, memory_gb=memory_gb)
@@ -633,7 +624,7 @@ def test_a_bound_is_either_refused_before_the_job_begins_or_enough(kind):
         else:
             assert_same(found, wanted)
         del net.forward
-    assert 0 < len(refused) < 20 and max(refused) < 1e-4
+    assert 0 < len(refused) < 9 and max(refused) < 1e-4
 
 
 # --- bad input, all of it before the network is loaded

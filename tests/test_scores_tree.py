@@ -762,7 +762,7 @@ def test_a_kept_value_comes_back_to_the_last_bit():
 # --- memory
 
 
-@pytest.mark.parametrize("kind", ["Llama", "Gemma2 with a window", "Gemma3 with a window", "BLOOM"])
+@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM"])
 def test_the_peak_of_memory_stays_below_the_bound(kind):
     net = helpers.network(kind, vocab_size=2000)
     m = model(net)
@@ -770,7 +770,7 @@ def test_the_peak_of_memory_stays_below_the_bound(kind):
     prompts = [dataclasses.replace(p, fact=f"f{i}") for i, p in enumerate(prompts)]
     score(m, prompts)  # what is found out once is not counted
     peaks = {}
-    for memory_gb in (5e-4, 1e-3, 1.0):
+    for memory_gb in (5e-4, 1.0):
         with helpers.counted_bytes(net) as counted:
             found = score(m, prompts, memory_gb=memory_gb).frame["logprob"]
         peaks[memory_gb] = counted.peak / 2**30

@@ -59,37 +59,34 @@ def asked_of(model, instillation="explicit"):
     return made
 
 
-def plain(model, prompt) -> tuple[np.ndarray, int, int]:
-    """(log-probabilities at the blank's first token, the object's first token, its tokens) by hand."""
+def own_tokens(model, text: str) -> list[int]:
+    return model.tokenizer(text, add_special_tokens=False)["input_ids"]
+
+
+def at_blank(model, prompt, n_masks: int = 1) -> np.ndarray:
+    """The log-probabilities at the blank's first token, by one plain forward pass."""
     import torch
 
-    tokenizer = model.tokenizer
-    own = lambda text: tokenizer(text, add_special_tokens=False)["input_ids"]  # noqa: E731
+    tokenizer, context = model.tokenizer, own_tokens(model, prompt.context)
+    behind = own_tokens(model, "a" + prompt.after)[len(own_tokens(model, "a")) :]
+    if model.kind == "causal":
+        return helpers.plain_logprobs(model.network, [tokenizer.bos_token_id, *context])[-1]
+    if model.kind == "masked":
+        front, back = template(tokenizer)
+        ids = [*front, *context, *[tokenizer.mask_token_id] * n_masks, *behind, *back]
+        return helpers.plain_logprobs(model.network, ids)[len(front) + len(context)]
+    zero = tokenizer.convert_tokens_to_ids("<extra_id_0>")
+    start = torch.tensor([[model.network.config.decoder_start_token_id, zero]])
+    ids = [*context, zero, *behind, tokenizer.eos_token_id]
+    return helpers.plain_logprobs(model.network, ids, decoder_input_ids=start)[-1]
+
+
+def object_tokens(model, prompt) -> list[int]:
+    """The tokens of the gold option behind its context."""
     name = prompt.continuations[prompt.gold]
-    context = own(prompt.context)
-    with torch.inference_mode():
-        if model.kind == "causal":
-            ids = [tokenizer.bos_token_id, *context]
-            gold = own(prompt.context + name)[len(context) :]
-            logits = model.network(input_ids=torch.tensor([ids])).logits[0, -1]
-        elif model.kind == "masked":
-            gold = own(prompt.context + name)[len(context) :]
-            front, back = template(tokenizer)
-            stop = own("a.")[len(own("a")) :]
-            ids = [*front, *context, *[tokenizer.mask_token_id] * len(gold), *stop, *back]
-            logits = model.network(input_ids=torch.tensor([ids])).logits[
-                0, len(front) + len(context)
-            ]
-        else:
-            zero = tokenizer.convert_tokens_to_ids("<extra_id_0>")
-            gold = own("<extra_id_0>" + name)[1:]
-            stop = own("a.")[len(own("a")) :]
-            ids = torch.tensor([[*context, zero, *stop, tokenizer.eos_token_id]])
-            start = model.network.config.decoder_start_token_id
-            logits = model.network(
-                input_ids=ids, decoder_input_ids=torch.tensor([[start, zero]])
-            ).logits[0, -1]
-    return logits.double().log_softmax(-1).numpy(), gold[0], len(gold)
+    if model.kind == "seq2seq":
+        return own_tokens(model, "<extra_id_0>" + name)[1:]
+    return own_tokens(model, prompt.context + name)[len(own_tokens(model, prompt.context)) :]
 
 
 def test_every_number_is_that_of_one_plain_forward_a_text(filler):
@@ -98,9 +95,8 @@ def test_every_number_is_that_of_one_plain_forward_a_text(filler):
     assert found["fact"].tolist() == [fact.id for fact in FACTS]
     assert found["object"].tolist() == [fact.object for fact in FACTS]
     for row, each in zip(found.itertuples(), asked, strict=True):
-        (p, first, n), (q, _, _) = plain(filler, each.asked), plain(filler, each.told)
-        if filler.kind == "masked":  # the same number of masks behind the statement
-            q = plain(filler, dataclasses.replace(each.told))[0]
+        first, n = (tokens := object_tokens(filler, each.asked))[0], len(tokens)
+        p, q = at_blank(filler, each.asked, n), at_blank(filler, each.told, n)
         wanted = {
             "entropy": scipy.stats.entropy(np.exp(p)),
             "entropy_after": scipy.stats.entropy(np.exp(q)),
@@ -147,7 +143,7 @@ def test_the_likeliest_tokens_are_those_of_a_sort(one_of_a_kind):
     each = asked_of(one_of_a_kind)[:1]
     found = blanks.shifts(one_of_a_kind, each, use_cache=False, top=4).iloc[0]
     for prompt, side in ((each[0].asked, ""), (each[0].told, "after_")):
-        p = plain(one_of_a_kind, prompt)[0]
+        p = at_blank(one_of_a_kind, prompt, len(object_tokens(one_of_a_kind, prompt)))
         best = np.sort(p)[::-1][:4]
         there = [found[f"logprob_{side}{i}"] for i in range(1, 5)]
         assert np.allclose(there, best, atol=NATS)
@@ -240,29 +236,9 @@ def asked_alone(model, relations=("r", "s")):
     return found
 
 
-def one_forward(model, prompt) -> tuple[np.ndarray, list[int]]:
-    """(log-probabilities at the blank by one plain forward, the token of each option)."""
-    import torch
-
-    tokenizer = model.tokenizer
-    own = lambda text: tokenizer(text, add_special_tokens=False)["input_ids"]  # noqa: E731
-    context, behind = own(prompt.context), own("a" + prompt.after)[len(own("a")) :]
-    if model.kind == "causal":
-        ids = torch.tensor([[tokenizer.bos_token_id, *context]])
-        tokens = [own(option)[0] for option in prompt.options]
-        row = model.network(input_ids=ids).logits[0, -1]
-    elif model.kind == "masked":
-        front, back = template(tokenizer)
-        ids = torch.tensor([[*front, *context, tokenizer.mask_token_id, *behind, *back]])
-        tokens = [own(f"is {option}")[-1] for option in prompt.options]
-        row = model.network(input_ids=ids).logits[0, len(front) + len(context)]
-    else:
-        zero = tokenizer.convert_tokens_to_ids("<extra_id_0>")
-        ids = torch.tensor([[*context, zero, *behind, tokenizer.eos_token_id]])
-        start = torch.tensor([[model.network.config.decoder_start_token_id, zero]])
-        tokens = [own(f"is {option}")[-1] for option in prompt.options]
-        row = model.network(input_ids=ids, decoder_input_ids=start).logits[0, -1]
-    return row.detach().double().log_softmax(-1).numpy(), tokens
+def option_token(model, option: str) -> int:
+    """Letters are tokens of a causal toy, and words with their space of all others."""
+    return own_tokens(model, option if model.kind == "causal" else f"is {option}")[-1]
 
 
 def test_the_likeliest_token_and_the_options_are_those_of_one_plain_forward(filler):
@@ -274,7 +250,7 @@ def test_the_likeliest_token_and_the_options_are_those_of_one_plain_forward(fill
     assert (found["n_tokens"] == 1).all()
     at = 0
     for p in asked:
-        row, tokens = one_forward(filler, p)
+        row, tokens = at_blank(filler, p), [option_token(filler, o) for o in p.options]
         its = found.iloc[at : (at := at + len(p.options))]
         np.testing.assert_allclose(its["logprob"], row[tokens], atol=NATS)
         np.testing.assert_allclose(its["logprob_top"], row.max(), atol=NATS)

@@ -128,16 +128,6 @@ def test_a_relation_that_comes_twice_in_one_call_is_computed_once():
     assert len(files()) == 2 and values[:5] == values[-5:]
 
 
-def test_bad_input_in_the_second_relation_stops_all_while_the_first_is_kept():
-    tree.option_logprobs(causal(helpers.network()), CAPITAL)
-    kept = files()
-    twins = [prompt("1879", ["Ulm", "Ulm"], fact="f3", relation="born")]
-    unloaded = causal()
-    with pytest.raises(BadInput, match="^fact f3 .*: all options have the same tokens"):
-        tree.option_logprobs(unloaded, CAPITAL + twins)
-    assert "_loaded" not in unloaded.__dict__ and files() == kept
-
-
 def test_bad_input_in_the_second_relation_stops_before_the_first_is_computed():
     network = helpers.network()
     network.forward = lambda **_: pytest.fail("computed")

@@ -97,22 +97,13 @@ def by_itself(model, text, n_behind=0, **given):
     return ids[: len(ids) - n_behind]
 
 
-def next_logprobs(model, ids):
-    """One plain forward pass: the log-probability of every token behind each of ``ids``."""
-    import torch
-
-    with torch.inference_mode():
-        logits = model.network(input_ids=torch.tensor([ids])).logits[0]
-    return logits.double().log_softmax(-1).numpy()
-
-
 def by_plain(model, context, option, n_behind=0, **given):
     """Log-probability of an option: of the tokens after those that the context alone has."""
     own, whole = (by_itself(model, t, n_behind, **given) for t in (context, context + option))
     start = next(
         (i for i, pair in enumerate(zip(own, whole, strict=False)) if len(set(pair)) > 1), len(own)
     )
-    rows = next_logprobs(model, whole)
+    rows = helpers.plain_logprobs(model.network, whole)
     return sum(rows[i - 1, whole[i]] for i in range(start, len(whole)))
 
 
@@ -135,7 +126,7 @@ def test_options_are_scored_as_a_plain_forward_of_the_tokenizers_own_text_says(a
     pieces = tree.piece_logprobs(model, [["Italy", " Rome", " Spain"]], use_cache=False)
     [line] = by_itself(model, ["Italy Rome Spain"], 0)[:1]
     line = line[: len(line) - n_behind]
-    rows = next_logprobs(model, line)
+    rows = helpers.plain_logprobs(model.network, line)
     n = len(model.front)
     tail = sum(rows[i - 1, line[i]] for i in range(max(n, 1), len(line)))
     if n:  # with nothing in front the first token cannot be scored
@@ -146,7 +137,9 @@ def test_options_are_scored_as_a_plain_forward_of_the_tokenizers_own_text_says(a
 
 def test_what_comes_next_is_what_comes_next_behind_the_tokenizers_own_text(asked):
     which, model = asked
-    rows = next_logprobs(model, by_itself(model, "Italy Rome", which.endswith("Z")))
+    rows = helpers.plain_logprobs(
+        model.network, by_itself(model, "Italy Rome", which.endswith("Z"))
+    )
     found = tree.distributions(model, [["Italy Rome"]], lambda logprobs, _: logprobs[0])
     np.testing.assert_allclose(found[0], rows[-1], rtol=0, atol=NATS)
     [said] = generate.generate(
@@ -173,7 +166,7 @@ def test_questions_in_one_prompt_have_the_front_once(asked):
         for piece in pieces[: group.places[0] + 1]:
             start = len(ids)
             ids += by_itself(model, piece, add_special_tokens=False)
-        rows = next_logprobs(model, ids)
+        rows = helpers.plain_logprobs(model.network, ids)
         option = pieces[group.places[0]].strip()
         wanted[option] = sum(rows[i - 1, ids[i]] for i in range(start, len(ids)))
     np.testing.assert_allclose(

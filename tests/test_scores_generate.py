@@ -111,17 +111,11 @@ def fresh():
 # --- oracles
 
 
-def plain_row(net, ids) -> np.ndarray:
-    """Log-probabilities of the next token, by one plain forward pass, in float64."""
-    with torch.inference_mode():
-        return net(input_ids=torch.tensor([ids])).logits[0, -1].double().log_softmax(-1).numpy()
-
-
 def by_hand(net, context: str, *, draws=None, temperature=1.0, steps=10, stop="x") -> dict:
     """One output by a loop of plain forward passes over the whole string."""
     ids, said, total = letters()(context)["input_ids"], "", 0.0
     for step in range(steps):
-        row = plain_row(net, ids)
+        row = helpers.plain_logprobs(net, ids)[-1]
         token = int(row.argmax())
         if draws is not None:
             weights = np.exp((row - row.max()) / temperature)
@@ -191,16 +185,6 @@ def test_greedy_outputs_are_those_of_transformers_and_of_a_loop_of_plain_passes(
     assert frame["text"].nunique() > 2  # they do not all say the same
     wanted = pd.DataFrame([by_hand(net, context, steps=steps) for context in CONTEXTS])
     assert_same(frame[wanted.columns], wanted)
-
-
-def test_bos_stands_in_front_of_the_context_and_an_empty_one_is_then_allowed():
-    tokenizer = letters()
-    net = helpers.network(vocab_size=len(tokenizer))
-    frame = ask(toy(net, add_bos=True), ["", "Italy"], max_new_tokens=1)
-    for row in frame.itertuples():
-        wanted = plain_row(net, [tokenizer.bos_token_id, *ids_of(row.context)])
-        assert row.logprob == pytest.approx(wanted.max(), abs=NATS)
-        assert row.text == tokenizer.decode([wanted.argmax()], skip_special_tokens=True)
 
 
 # --- samples

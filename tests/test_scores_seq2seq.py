@@ -51,16 +51,14 @@ def plain(model, prompt, i) -> list[float]:
 
     The labels are what T5 was taught to write: sentinel, option, next sentinel.
     """
-    import torch
 
-    source = {"input_ids": torch.tensor([source_of(model.tokenizer, prompt.context, prompt.after)])}
+    source = source_of(model.tokenizer, prompt.context, prompt.after)
     target = f"<extra_id_0>{prompt.continuations[i]} <extra_id_1>"
     labels = model.tokenizer(target, return_tensors="pt")["input_ids"]
-    with torch.inference_mode():
-        logits = model.network(**source, labels=labels).logits[0].double()
+    rows = helpers.plain_logprobs(model.network, source, labels=labels)
     begin, end = (labels[0].tolist().index(sentinel(model, n)) for n in (0, 1))
     at = range(begin + 1, end + 1)
-    return logits.log_softmax(-1)[at, labels[0, at]].tolist()
+    return rows[at, labels[0, at]].tolist()
 
 
 def source_of(tokenizer, before: str, after: str) -> list[int]:
@@ -205,11 +203,9 @@ def plain_distribution(model, before, after) -> np.ndarray:
     """The log-probabilities of what comes behind the sentinel, from labels that begin with it."""
     import torch
 
-    source = {"input_ids": torch.tensor([source_of(model.tokenizer, before, after)])}
     labels = torch.tensor([[sentinel(model, 0), 1]])
-    with torch.inference_mode():
-        logits = model.network(**source, labels=labels).logits[0, 1].double()
-    return logits.log_softmax(-1).numpy()
+    source = source_of(model.tokenizer, before, after)
+    return helpers.plain_logprobs(model.network, source, labels=labels)[1]
 
 
 @pytest.mark.parametrize("kind", KINDS)

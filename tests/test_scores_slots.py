@@ -35,22 +35,18 @@ def made(**changes):
 
 def by_hand(m, groups) -> dict[tuple[str, str], float]:
     """One plain forward pass for each prompt; the pieces tokenised one by one."""
-    import torch
-
     found = {}
     for group in groups:
         for k, text in enumerate(group.texts):
             rows = [m.tokenizer(piece, add_special_tokens=False)["input_ids"] for piece in text]
             ids = list(m.front) + [i for row in rows for i in row]
-            with torch.inference_mode():
-                logits = m.network(input_ids=torch.tensor([ids])).logits[0]
-            logprob = logits.double().log_softmax(-1)
+            logprob = helpers.plain_logprobs(m.network, ids)
             for place, order, asked in zip(group.places, group.orders, group.asked, strict=True):
                 begin = len(m.front) + sum(len(row) for row in rows[:place])
                 own = range(begin, begin + len(rows[place]))
                 key = asked.fact, asked.options[order[k]]
                 assert key not in found
-                found[key] = sum(float(logprob[i - 1, ids[i]]) for i in own)
+                found[key] = sum(logprob[i - 1, ids[i]] for i in own)
     return found
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from lkecore.errors import BadInput
 from lkecore.models.weights import cache_folder
-from lkecore.scores import attention_paths, passes, store, tree
+from lkecore.scores import attention_paths, passes, tree
 from lkecore.scores import expected as counting
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
@@ -402,24 +402,8 @@ def test_random_trees_under_random_bounds_equal_plain(kind, questions, most):
 
 def by_hand(net, ids, start: int) -> float:
     """Log-probability of the tokens from ``start`` on, by one plain forward pass."""
-    import torch
-
-    with torch.inference_mode():
-        rows = net(input_ids=torch.tensor([ids])).logits[0].double().log_softmax(-1)
-    return math.fsum(rows[i - 1, ids[i]].item() for i in range(start, len(ids)))
-
-
-def test_separate_parts_are_scored_on_the_ids_of_the_parts():
-    tokenizer = helpers.bpe_tokenizer([("b", "c"), ("a", "bc")])
-    m = model(network(), tokenizer=tokenizer)
-    found = score(m, [prompt("XYab", ["c", "d", "bc"])], separate=True)
-    x, y, a, b, c, d, bc = tokenizer.convert_tokens_to_ids(["X", "Y", "a", "b", "c", "d", "bc"])
-    wanted = [by_hand(m.network, [x, y, a, b, option], 4) for option in (c, d, bc)]
-    np.testing.assert_allclose(found.frame["logprob"], wanted, rtol=0, atol=NATS)
-    assert found.merged == 0 and found.frame["n_tokens"].tolist() == [1, 1, 1]
-    joint = score(m, [prompt("XYab", ["c", "d", "bc"])])
-    assert joint.merged == 1 and joint.frame["n_tokens"].tolist() == [1, 1, 1]
-    assert abs(joint.frame["logprob"][0] - wanted[0]) > 0.01
+    rows = helpers.plain_logprobs(net, ids)
+    return math.fsum(rows[i - 1, ids[i]] for i in range(start, len(ids)))
 
 
 @pytest.mark.parametrize("kind", ["Llama", "BLOOM", "Mamba"])
@@ -528,15 +512,8 @@ def test_pieces_come_from_the_cache_the_second_time_to_the_last_bit():
 
 
 def next_logprobs(m, text: str) -> np.ndarray:
-    """Of all tokens after a text, by one plain forward pass, float64."""
-    import torch
-
-    bos = list(m.front)
-    ids = [*bos, *m.tokenizer(text)["input_ids"]]
-    with torch.inference_mode():
-        return (
-            m.network(input_ids=torch.tensor([ids])).logits[0, -1].double().log_softmax(-1).numpy()
-        )
+    """Of all tokens after a text."""
+    return helpers.plain_logprobs(m.network, [*m.front, *m.tokenizer(text)["input_ids"]])[-1]
 
 
 def entropy_and_divergences(rows, _):
@@ -669,17 +646,6 @@ def test_packed_ways_forward_each_prefix_once_and_no_leaf(kind, job, add_bos):
     assert sum(map(math.prod, passes_seen)) == tokens + 2  # by which memory is measured
 
 
-@pytest.mark.parametrize("kind", ["BLOOM", "Mamba"])
-def test_tokens_forwarded_are_those_that_go_into_the_network(kind):
-    net = helpers.network(kind)
-    attention_paths.way(net, 100)
-    passes_seen = watch(net)
-    # Of one length each, so that nothing is padded.
-    prompts = [prompt(SHOTS + name, ("abc", "abd", "xyz"), fact=name) for name in ("Chad", "Mali")]
-    tokens = score(model(net), prompts).tokens_forwarded
-    assert sum(map(math.prod, passes_seen)) == tokens + 2
-
-
 @pytest.mark.parametrize(("kind", "way"), [("BLOOM", "expanded"), ("Mamba", "plain")])
 def test_the_slower_ways_count_no_padding(kind, way):
     m = model(network(kind))
@@ -697,12 +663,6 @@ def test_expected_tokens_are_those_that_the_packed_way_forwards(kind, job, add_b
     expected = counting.expected_tokens(model(add_bos=add_bos), JOBS[job])  # has no network to load
     scored = score(model(network(kind), add_bos=add_bos), JOBS[job])
     assert expected == (scored.tokens_forwarded, 0)
-
-
-def test_expected_tokens_by_hand():
-    # Kenya once, then the inner nodes a, ab and x, xy, xyz; nothing for q.
-    found = counting.expected_tokens(model(), [prompt("Kenya", ["abc", "ac", "xyzw", "q"])])
-    assert found == (5 + 2 + 3, 0)
 
 
 def test_the_cache_saves_the_tokens_of_the_one_relation_that_is_in_it():
@@ -749,14 +709,6 @@ def test_a_kill_before_the_rename_leaves_nothing_that_counts(monkeypatch):
     assert not list(cache_folder().rglob("*.parquet"))
     assert not tree.option_logprobs(m, JOBS["shots"]).cached
     assert tree.option_logprobs(m, JOBS["shots"]).cached
-
-
-def test_a_kept_value_comes_back_to_the_last_bit():
-    values = np.array([-1 / 3, -1e-300, -1e300, 0.0])
-    store.write("ab" + "0" * 62, pd.DataFrame({"logprob": values}))
-    kept = store.read("ab" + "0" * 62, ["logprob"])
-    np.testing.assert_array_equal(kept["logprob"], values)
-    assert store.read("cd" + "0" * 62, ["logprob"]) is None
 
 
 # --- memory

@@ -225,6 +225,15 @@ class Bigram:
         return SimpleNamespace(logits=self.logits[input_ids])
 
 
+def plain_logprobs(network, ids, **given) -> np.ndarray:
+    """Of all tokens behind each of ``ids``, by one plain forward pass: (token, vocabulary), float64."""
+    import torch
+
+    with torch.inference_mode():
+        logits = network(input_ids=torch.tensor([list(ids)]), **given).logits[0]
+    return logits.double().log_softmax(-1).numpy()
+
+
 def brute_force_tokens(sequences) -> int:
     """How many distinct prefixes have something after them: no fewer tokens can be forwarded."""
     return len({row[:n] for row in map(tuple, sequences) for n in range(1, len(row))})

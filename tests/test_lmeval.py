@@ -370,26 +370,11 @@ def test_our_facts_as_their_task_have_the_accuracy_of_lke_score(launch, tmp_path
         lke, ["facts", "--relation", "element_symbol", "--lm-eval", str(tasks)]
     )
     name = facts.output.split()[-1]
-    score = [
-        "score",
-        "--model",
-        "toy",
-        "--relation",
-        "element_symbol",
-        "--out",
-        str(tmp_path / "out"),
-    ]
+    score = ["score", *"--model toy --relation element_symbol --out".split(), str(tmp_path / "out")]
     wanted = json.loads(CliRunner().invoke(lke, score).output.splitlines()[-1])["accuracy"]
     given = f"pretrained={weights.locate('toy')},dtype=float32,prefix_token_id=0"
     ask = ["-m", "lkecore.lmeval", "--model", "lke", "--model_args", given, "--device", "cpu"]
-    ask += [
-        "--include_path",
-        str(tasks),
-        "--tasks",
-        name,
-        "--output_path",
-        str(tmp_path / "found"),
-    ]
+    ask += ["--include_path", str(tasks), "--tasks", name, "--output_path", str(tmp_path / "found")]
     offline = {**os.environ, "HF_HUB_OFFLINE": "1"}
     done = subprocess.run(
         [sys.executable, *launch, *ask], env=offline, capture_output=True, text=True

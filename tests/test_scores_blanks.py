@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 import scipy.stats
 
+from lkecore import progress
 from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
-from lkecore.models.model import open_model, template
+from lkecore.models.model import template
 from lkecore.prompts.instilled import INSTILLATIONS, instilled
 from lkecore.prompts.prompt import template as template_of
 from lkecore.scores import blanks, expected
@@ -29,16 +30,25 @@ DEAF = {"Mistral with a window", "Gemma3 with a window"}
 KINDS = [name for name in [*helpers.NETWORKS, *helpers.BLANK_FILLERS] if name not in DEAF]
 
 
-@pytest.fixture(scope="module", params=KINDS)
-def filler(request):
-    """A model of each class, around a network in memory."""
-    kind = request.param
+def filler_of(kind: str):
+    """A model around a network in memory."""
     if kind in helpers.NETWORKS:
         # Each letter is a token, but for spaces: words run together, and names differ in length.
         return helpers.model(helpers.network(kind), add_bos=True)
     network, tokenizer = helpers.blank_filler(kind)
     name = "seq2seq" if kind.startswith("T5") else "masked"
     return helpers.model(network, tokenizer=tokenizer, kind=name, context_length=64)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def filler(request):
+    """A model of each class."""
+    return filler_of(request.param)
+
+
+@pytest.fixture(scope="module", params=["Llama", "RoBERTa", "T5"])
+def one_of_a_kind(request):
+    return filler_of(request.param)
 
 
 def asked_of(model, instillation="explicit"):
@@ -49,37 +59,34 @@ def asked_of(model, instillation="explicit"):
     return made
 
 
-def plain(model, prompt) -> tuple[np.ndarray, int, int]:
-    """(log-probabilities at the blank's first token, the object's first token, its tokens) by hand."""
+def own_tokens(model, text: str) -> list[int]:
+    return model.tokenizer(text, add_special_tokens=False)["input_ids"]
+
+
+def at_blank(model, prompt, n_masks: int = 1) -> np.ndarray:
+    """The log-probabilities at the blank's first token, by one plain forward pass."""
     import torch
 
-    tokenizer = model.tokenizer
-    own = lambda text: tokenizer(text, add_special_tokens=False)["input_ids"]  # noqa: E731
+    tokenizer, context = model.tokenizer, own_tokens(model, prompt.context)
+    behind = own_tokens(model, "a" + prompt.after)[len(own_tokens(model, "a")) :]
+    if model.kind == "causal":
+        return helpers.plain_logprobs(model.network, [tokenizer.bos_token_id, *context])[-1]
+    if model.kind == "masked":
+        front, back = template(tokenizer)
+        ids = [*front, *context, *[tokenizer.mask_token_id] * n_masks, *behind, *back]
+        return helpers.plain_logprobs(model.network, ids)[len(front) + len(context)]
+    zero = tokenizer.convert_tokens_to_ids("<extra_id_0>")
+    start = torch.tensor([[model.network.config.decoder_start_token_id, zero]])
+    ids = [*context, zero, *behind, tokenizer.eos_token_id]
+    return helpers.plain_logprobs(model.network, ids, decoder_input_ids=start)[-1]
+
+
+def object_tokens(model, prompt) -> list[int]:
+    """The tokens of the gold option behind its context."""
     name = prompt.continuations[prompt.gold]
-    context = own(prompt.context)
-    with torch.inference_mode():
-        if model.kind == "causal":
-            ids = [tokenizer.bos_token_id, *context]
-            gold = own(prompt.context + name)[len(context) :]
-            logits = model.network(input_ids=torch.tensor([ids])).logits[0, -1]
-        elif model.kind == "masked":
-            gold = own(prompt.context + name)[len(context) :]
-            front, back = template(tokenizer)
-            stop = own("a.")[len(own("a")) :]
-            ids = [*front, *context, *[tokenizer.mask_token_id] * len(gold), *stop, *back]
-            logits = model.network(input_ids=torch.tensor([ids])).logits[
-                0, len(front) + len(context)
-            ]
-        else:
-            zero = tokenizer.convert_tokens_to_ids("<extra_id_0>")
-            gold = own("<extra_id_0>" + name)[1:]
-            stop = own("a.")[len(own("a")) :]
-            ids = torch.tensor([[*context, zero, *stop, tokenizer.eos_token_id]])
-            start = model.network.config.decoder_start_token_id
-            logits = model.network(
-                input_ids=ids, decoder_input_ids=torch.tensor([[start, zero]])
-            ).logits[0, -1]
-    return logits.double().log_softmax(-1).numpy(), gold[0], len(gold)
+    if model.kind == "seq2seq":
+        return own_tokens(model, "<extra_id_0>" + name)[1:]
+    return own_tokens(model, prompt.context + name)[len(own_tokens(model, prompt.context)) :]
 
 
 def test_every_number_is_that_of_one_plain_forward_a_text(filler):
@@ -88,9 +95,8 @@ def test_every_number_is_that_of_one_plain_forward_a_text(filler):
     assert found["fact"].tolist() == [fact.id for fact in FACTS]
     assert found["object"].tolist() == [fact.object for fact in FACTS]
     for row, each in zip(found.itertuples(), asked, strict=True):
-        (p, first, n), (q, _, _) = plain(filler, each.asked), plain(filler, each.told)
-        if filler.kind == "masked":  # the same number of masks behind the statement
-            q = plain(filler, dataclasses.replace(each.told))[0]
+        first, n = (tokens := object_tokens(filler, each.asked))[0], len(tokens)
+        p, q = at_blank(filler, each.asked, n), at_blank(filler, each.told, n)
         wanted = {
             "entropy": scipy.stats.entropy(np.exp(p)),
             "entropy_after": scipy.stats.entropy(np.exp(q)),
@@ -133,25 +139,11 @@ def test_what_has_no_probability_afterwards_is_infinitely_far():
     assert (found["entropy"], found["entropy_after"]) == (pytest.approx(math.log(2)), 0)
 
 
-def test_order_batches_and_the_cache_change_nothing(filler, tmp_path, monkeypatch):
-    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path))
-    asked = asked_of(filler)
-    whole = blanks.shifts(filler, asked, use_cache=False, top=3)
-    assert list(whole.columns[-3:]) == list(blanks.OBJECTS)
-    kept = [blanks.shifts(filler, asked, top=3) for _ in range(2)]
-    pd.testing.assert_frame_equal(*kept)
-    for order in ([3, 1, 0, 2], [2]):
-        some = blanks.shifts(filler, [asked[i] for i in order], use_cache=False, top=3)
-        numbers = some.select_dtypes("number")
-        wanted = whole.iloc[order][numbers.columns]
-        assert np.allclose(numbers, wanted, rtol=0, atol=NATS)
-
-
-def test_the_likeliest_tokens_are_those_of_a_sort(filler):
-    each = asked_of(filler)[:1]
-    found = blanks.shifts(filler, each, use_cache=False, top=4).iloc[0]
+def test_the_likeliest_tokens_are_those_of_a_sort(one_of_a_kind):
+    each = asked_of(one_of_a_kind)[:1]
+    found = blanks.shifts(one_of_a_kind, each, use_cache=False, top=4).iloc[0]
     for prompt, side in ((each[0].asked, ""), (each[0].told, "after_")):
-        p = plain(filler, prompt)[0]
+        p = at_blank(one_of_a_kind, prompt, len(object_tokens(one_of_a_kind, prompt)))
         best = np.sort(p)[::-1][:4]
         there = [found[f"logprob_{side}{i}"] for i in range(1, 5)]
         assert np.allclose(there, best, atol=NATS)
@@ -159,30 +151,27 @@ def test_the_likeliest_tokens_are_those_of_a_sort(filler):
         assert np.allclose(p[tokens], best, atol=NATS) and len(set(tokens)) == 4
 
 
-def test_the_forecast_counts_tokens_and_what_is_kept(filler, tmp_path, monkeypatch):
-    if type(filler.network).__name__.startswith("Mamba"):
-        pytest.skip("it packs no texts, and a forecast counts as if it did")
+def test_the_forecast_counts_tokens_and_what_is_kept(one_of_a_kind, tmp_path, monkeypatch):
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path))
-    asked = asked_of(filler)
-    total, saved = expected.blank_tokens(filler, asked)
+    asked = asked_of(one_of_a_kind)
+    total, saved = expected.blank_tokens(one_of_a_kind, asked)
     assert total > 0 and saved == 0
     ledger = tmp_path / "ledger"
     monkeypatch.setenv("LKE_LEDGER", str(ledger))
-    blanks.shifts(filler, asked)
-    from lkecore import progress
-
+    blanks.shifts(one_of_a_kind, asked)
     entries = progress.read_ledger(ledger)
     assert sum(entry["tokens_forwarded"] for entry in entries) == total
-    assert expected.blank_tokens(filler, asked) == (total, total)
-    blanks.shifts(filler, asked)
+    assert expected.blank_tokens(one_of_a_kind, asked) == (total, total)
+    blanks.shifts(one_of_a_kind, asked)
     assert [e["from_cache"] for e in progress.read_ledger(ledger)] == [False] * 2 + [True] * 2
     equal = expected.equal_shifts(asked, 2)
-    assert list(equal) == list(blanks.shifts(filler, asked, top=2))
+    assert list(equal) == list(blanks.shifts(one_of_a_kind, asked, top=2))
 
 
-def test_what_is_asked_before_the_statement_is_the_same_whatever_is_said(filler):
+def test_what_is_asked_before_the_statement_is_the_same_whatever_is_said(one_of_a_kind):
     first, *others = (
-        blanks.shifts(filler, asked_of(filler, name), use_cache=False) for name in INSTILLATIONS
+        blanks.shifts(one_of_a_kind, asked_of(one_of_a_kind, name), use_cache=False)
+        for name in INSTILLATIONS
     )
     same = ["entropy", "rank", "surprisal", "n_tokens", "merged", "shared"]
     for other in others:
@@ -227,15 +216,6 @@ def test_an_object_that_the_tokenizer_does_not_know_is_refused_before_the_networ
         blanks.check(model, made)
 
 
-def test_a_real_tokenizer_reads_the_first_token_behind_the_context():
-    """The toy's own tokenizer, whose words begin with their space."""
-    model = open_model("toy", device="cpu")
-    made = instilled("[X] has the capital [Y]", FACTS[:2], OPTIONS[:2])
-    found = blanks.shifts(model, made, use_cache=False)
-    assert np.isfinite(found.select_dtypes("number")).all().all()
-    assert (found["rank"] >= 1).all() and (found["kl"] >= 0).all()
-
-
 # --- one side alone, at one mask ------------------------------------------------------------------
 
 SINGLE = ("Paris", "Rome", "Madrid", "York")
@@ -256,29 +236,9 @@ def asked_alone(model, relations=("r", "s")):
     return found
 
 
-def one_forward(model, prompt) -> tuple[np.ndarray, list[int]]:
-    """(log-probabilities at the blank by one plain forward, the token of each option)."""
-    import torch
-
-    tokenizer = model.tokenizer
-    own = lambda text: tokenizer(text, add_special_tokens=False)["input_ids"]  # noqa: E731
-    context, behind = own(prompt.context), own("a" + prompt.after)[len(own("a")) :]
-    if model.kind == "causal":
-        ids = torch.tensor([[tokenizer.bos_token_id, *context]])
-        tokens = [own(option)[0] for option in prompt.options]
-        row = model.network(input_ids=ids).logits[0, -1]
-    elif model.kind == "masked":
-        front, back = template(tokenizer)
-        ids = torch.tensor([[*front, *context, tokenizer.mask_token_id, *behind, *back]])
-        tokens = [own(f"is {option}")[-1] for option in prompt.options]
-        row = model.network(input_ids=ids).logits[0, len(front) + len(context)]
-    else:
-        zero = tokenizer.convert_tokens_to_ids("<extra_id_0>")
-        ids = torch.tensor([[*context, zero, *behind, tokenizer.eos_token_id]])
-        start = torch.tensor([[model.network.config.decoder_start_token_id, zero]])
-        tokens = [own(f"is {option}")[-1] for option in prompt.options]
-        row = model.network(input_ids=ids, decoder_input_ids=start).logits[0, -1]
-    return row.detach().double().log_softmax(-1).numpy(), tokens
+def option_token(model, option: str) -> int:
+    """Letters are tokens of a causal toy, and words with their space of all others."""
+    return own_tokens(model, option if model.kind == "causal" else f"is {option}")[-1]
 
 
 def test_the_likeliest_token_and_the_options_are_those_of_one_plain_forward(filler):
@@ -290,7 +250,7 @@ def test_the_likeliest_token_and_the_options_are_those_of_one_plain_forward(fill
     assert (found["n_tokens"] == 1).all()
     at = 0
     for p in asked:
-        row, tokens = one_forward(filler, p)
+        row, tokens = at_blank(filler, p), [option_token(filler, o) for o in p.options]
         its = found.iloc[at : (at := at + len(p.options))]
         np.testing.assert_allclose(its["logprob"], row[tokens], atol=NATS)
         np.testing.assert_allclose(its["logprob_top"], row.max(), atol=NATS)
@@ -338,13 +298,3 @@ def test_an_option_of_several_tokens_is_refused_before_the_weights_are_loaded(ki
     )
     with pytest.raises(BadInput, match="more than the model's context of 64"):
         blanks.tops(model, [made], use_cache=False)
-
-
-def test_a_tokenizer_without_a_mask_is_refused():
-    model = helpers.model(kind="masked")
-    with pytest.raises(BadInput, match="the tokenizer has no mask token"):
-        blanks.tops(model, [helpers.prompt("ab", "CD")], use_cache=False)
-
-
-def test_no_question_gives_no_row():
-    assert blanks.tops(helpers.model(), []).columns.tolist()[-2:] == ["answer", "logprob_top"]

@@ -5,7 +5,6 @@ The oracle of all numbers is one plain forward pass of what the tokenizer makes 
 """
 
 import json
-import sys
 
 import helpers
 import numpy as np
@@ -77,9 +76,11 @@ def saved(folder, tokenizer, kind="Llama"):
     return str(folder)
 
 
-@pytest.fixture(
-    scope="module", params=[(t, k) for t in TEMPLATES for k in TOKENIZERS], ids=" of ".join
-)
+# Each template, and each tokenizer.
+PAIRS = [*((t, "byte-level BPE") for t in TEMPLATES), *(("X Y A", k) for k in TOKENIZERS)]
+
+
+@pytest.fixture(scope="module", params=sorted(set(PAIRS)), ids=" of ".join)
 def asked(request, tmp_path_factory):
     """(name of the template, a model opened from a folder)."""
     which, kind = request.param
@@ -96,22 +97,13 @@ def by_itself(model, text, n_behind=0, **given):
     return ids[: len(ids) - n_behind]
 
 
-def next_logprobs(model, ids):
-    """One plain forward pass: the log-probability of every token behind each of ``ids``."""
-    import torch
-
-    with torch.inference_mode():
-        logits = model.network(input_ids=torch.tensor([ids])).logits[0]
-    return logits.double().log_softmax(-1).numpy()
-
-
 def by_plain(model, context, option, n_behind=0, **given):
     """Log-probability of an option: of the tokens after those that the context alone has."""
     own, whole = (by_itself(model, t, n_behind, **given) for t in (context, context + option))
     start = next(
         (i for i, pair in enumerate(zip(own, whole, strict=False)) if len(set(pair)) > 1), len(own)
     )
-    rows = next_logprobs(model, whole)
+    rows = helpers.plain_logprobs(model.network, whole)
     return sum(rows[i - 1, whole[i]] for i in range(start, len(whole)))
 
 
@@ -134,7 +126,7 @@ def test_options_are_scored_as_a_plain_forward_of_the_tokenizers_own_text_says(a
     pieces = tree.piece_logprobs(model, [["Italy", " Rome", " Spain"]], use_cache=False)
     [line] = by_itself(model, ["Italy Rome Spain"], 0)[:1]
     line = line[: len(line) - n_behind]
-    rows = next_logprobs(model, line)
+    rows = helpers.plain_logprobs(model.network, line)
     n = len(model.front)
     tail = sum(rows[i - 1, line[i]] for i in range(max(n, 1), len(line)))
     if n:  # with nothing in front the first token cannot be scored
@@ -145,7 +137,9 @@ def test_options_are_scored_as_a_plain_forward_of_the_tokenizers_own_text_says(a
 
 def test_what_comes_next_is_what_comes_next_behind_the_tokenizers_own_text(asked):
     which, model = asked
-    rows = next_logprobs(model, by_itself(model, "Italy Rome", which.endswith("Z")))
+    rows = helpers.plain_logprobs(
+        model.network, by_itself(model, "Italy Rome", which.endswith("Z"))
+    )
     found = tree.distributions(model, [["Italy Rome"]], lambda logprobs, _: logprobs[0])
     np.testing.assert_allclose(found[0], rows[-1], rtol=0, atol=NATS)
     [said] = generate.generate(
@@ -172,7 +166,7 @@ def test_questions_in_one_prompt_have_the_front_once(asked):
         for piece in pieces[: group.places[0] + 1]:
             start = len(ids)
             ids += by_itself(model, piece, add_special_tokens=False)
-        rows = next_logprobs(model, ids)
+        rows = helpers.plain_logprobs(model.network, ids)
         option = pieces[group.places[0]].strip()
         wanted[option] = sum(rows[i - 1, ids[i]] for i in range(start, len(ids)))
     np.testing.assert_allclose(
@@ -301,23 +295,17 @@ def test_models_that_fill_blanks_count_texts_that_they_do_not_know(kind):
         score(model, [prompt(options=("Rome", UNKNOWN))], use_cache=False)
 
 
-def test_lke_score_says_what_is_in_front_and_what_is_not_known(tmp_path, monkeypatch, capsys):
-    from lkecore.cli.main import main
-
+def test_lke_score_says_what_is_in_front_and_what_is_not_known(tmp_path, lke):
     rows = [{"sub_label": UNKNOWN + "i" * i, "obj_label": CAPITALS[i % 3]} for i in range(5)]
     pd.DataFrame(rows).to_json(tmp_path / "capital.jsonl", orient="records", lines=True)
     folder = saved(tmp_path / "m", with_template(cut.unigram(), "X Y A"))
     said = {}
     for prefix in ("default", "none"):
-        arguments = [
+        code, out, err = lke(
             "score", "--facts", tmp_path / "capital.jsonl", "--relation", "capital", "--model", folder,
             "--shots", 0, "--options", 3, "--prefix", prefix, "--out", tmp_path / "out",
-        ]  # fmt: skip
-        monkeypatch.setattr(sys, "argv", ["lke", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        assert not ended.value.code, err
+        )  # fmt: skip
+        assert not code, err
         said[prefix] = json.loads(out)
     assert said["default"]["prefix"] == ["<x>", "<y>"] and said["none"]["prefix"] == []
     for summary in said.values():

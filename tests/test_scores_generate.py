@@ -96,28 +96,26 @@ def watch(net) -> list[int]:
     return sizes
 
 
-@pytest.fixture
-def fresh():
-    """A Llama of its own for a test that changes it, its way already found."""
-    net = helpers.network(vocab_size=len(helpers.ALPHABET))
+def own_network(kind: str = "Llama", vocab_size: int = len(helpers.ALPHABET)):
+    """A network for a test that changes it, its way already found."""
+    net = helpers.network(kind, vocab_size=vocab_size)
     attention_paths.way(net, 100)
     return net
 
 
+@pytest.fixture
+def fresh():
+    return own_network()
+
+
 # --- oracles
-
-
-def plain_row(net, ids) -> np.ndarray:
-    """Log-probabilities of the next token, by one plain forward pass, in float64."""
-    with torch.inference_mode():
-        return net(input_ids=torch.tensor([ids])).logits[0, -1].double().log_softmax(-1).numpy()
 
 
 def by_hand(net, context: str, *, draws=None, temperature=1.0, steps=10, stop="x") -> dict:
     """One output by a loop of plain forward passes over the whole string."""
     ids, said, total = letters()(context)["input_ids"], "", 0.0
     for step in range(steps):
-        row = plain_row(net, ids)
+        row = helpers.plain_logprobs(net, ids)[-1]
         token = int(row.argmax())
         if draws is not None:
             weights = np.exp((row - row.max()) / temperature)
@@ -173,39 +171,20 @@ def ids_of(text: str) -> list[int]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_greedy_outputs_are_those_of_transformers_token_by_token(kind):
+def test_greedy_outputs_are_those_of_transformers_and_of_a_loop_of_plain_passes(kind):
     net, steps = network(kind), 12
     frame = ask(toy(net), CONTEXTS, max_new_tokens=steps)
-    for row in frame.itertuples():
-        ids = torch.tensor([ids_of(row.context)])
-        whole = net.generate(
-            ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=steps
-        )
-        said = "".join(helpers.ALPHABET[i] for i in whole[0, ids.shape[1] :])
-        assert row.text == said.partition("x")[0]
-        assert row.stopped == ("x" in said)
-        assert row.n_tokens == len(row.text) + row.stopped
-    assert frame["text"].nunique() > 2  # they do not all say the same
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_greedy_outputs_are_those_of_a_loop_of_plain_passes(kind):
-    net = network(kind)
-    frame = ask(toy(net), CONTEXTS)
     assert frame.columns.tolist() == COLUMNS
     assert frame["context"].tolist() == CONTEXTS and frame["sample"].tolist() == [0] * 4
-    wanted = pd.DataFrame([by_hand(net, context) for context in CONTEXTS])
-    assert_same(frame[wanted.columns], wanted)
-
-
-def test_bos_stands_in_front_of_the_context_and_an_empty_one_is_then_allowed():
-    tokenizer = letters()
-    net = helpers.network(vocab_size=len(tokenizer))
-    frame = ask(toy(net, add_bos=True), ["", "Italy"], max_new_tokens=1)
     for row in frame.itertuples():
-        wanted = plain_row(net, [tokenizer.bos_token_id, *ids_of(row.context)])
-        assert row.logprob == pytest.approx(wanted.max(), abs=NATS)
-        assert row.text == tokenizer.decode([wanted.argmax()], skip_special_tokens=True)
+        ids = torch.tensor([ids_of(row.context)])
+        given = {"attention_mask": torch.ones_like(ids), "do_sample": False}
+        whole = net.generate(ids, max_new_tokens=steps, **given)
+        said = "".join(helpers.ALPHABET[i] for i in whole[0, ids.shape[1] :])
+        assert row.text == said.partition("x")[0] and row.stopped == ("x" in said)
+    assert frame["text"].nunique() > 2  # they do not all say the same
+    wanted = pd.DataFrame([by_hand(net, context, steps=steps) for context in CONTEXTS])
+    assert_same(frame[wanted.columns], wanted)
 
 
 # --- samples
@@ -278,42 +257,35 @@ def test_a_seed_gives_the_same_samples_again_and_another_one_others():
     pd.testing.assert_frame_equal(first, again)
     assert (first["text"] != other["text"]).mean() > 0.9
     assert first.groupby("context")["text"].nunique().min() > 1
-    longer = ask(m, CONTEXTS, n_samples=5, seed=0, temperature=1e-6)
-    assert (first["text"] != longer["text"]).any()
+    more = ask(m, CONTEXTS, n_samples=8)
+    assert_same(more[more["sample"] < 5], first)
 
 
 # --- what ends an output, by pencil
 
 
-def test_the_stop_is_the_last_token_and_not_in_the_text():
-    net = chain(letters(), ids_of("abcdxy"))
-    [row] = ask(toy(net), ["a"]).itertuples()
-    assert (row.text, row.n_tokens, row.stopped) == ("bcd", 4, True)
+@pytest.mark.parametrize(
+    ("context", "given", "wanted"),
+    [
+        ("a", {}, ("bcd", 4, True)),  # the stop is its last token, and not in the text
+        ("d", {}, ("", 1, True)),
+        ("a", {"max_new_tokens": 3}, ("bcd", 3, False)),  # cut off
+        ("a", {"max_new_tokens": 4}, ("bcd", 4, True)),
+        ("a", {"max_new_tokens": 5, "stop": None}, ("bcdxy", 5, False)),
+        ("c", {"stop": "xy"}, ("d", 3, True)),  # across tokens
+        (
+            "x",
+            {"stop": "xy", "max_new_tokens": 2},
+            ("yz", 2, False),
+        ),  # the context is no part of it
+    ],
+)
+def test_an_output_ends_with_its_stop_or_its_length(context, given, wanted):
+    net = chain(letters(), ids_of("abcdxyz"))
+    [row] = ask(toy(net), [context], **given).itertuples()
+    assert (row.text, row.n_tokens, row.stopped) == wanted
     # Odds of a million to 63 others of one each.
-    assert row.logprob == pytest.approx(4 * nats(1e6 / (1e6 + 63)), abs=1e-5)
-
-
-def test_the_stop_as_first_token_leaves_an_empty_text():
-    net = chain(letters(), ids_of("ax"), odds=5.0)
-    [row] = ask(toy(net), ["a"]).itertuples()
-    assert (row.text, row.n_tokens, row.stopped) == ("", 1, True)
-    assert row.logprob == pytest.approx(nats(5 / (5 + 63)), abs=1e-5)
-
-
-def test_an_output_that_is_cut_off_has_not_stopped():
-    m = toy(chain(letters(), ids_of("abcdx")))
-    rows = [next(ask(m, ["a"], max_new_tokens=n).itertuples()) for n in (1, 3, 4, 5)]
-    assert [row.text for row in rows] == ["b", "bcd", "bcd", "bcd"]
-    assert [row.n_tokens for row in rows] == [1, 3, 4, 4]
-    assert [row.stopped for row in rows] == [False, False, True, True]
-
-
-def test_without_a_stop_an_output_is_as_long_as_it_may_be():
-    m = toy(chain(letters(), ids_of("abcdx")))
-    [row] = ask(m, ["a"], max_new_tokens=6, stop=None).itertuples()
-    [other] = ask(m, ["a"], max_new_tokens=6).itertuples()  # "x" is the stop of these tests
-    assert row.text.startswith("bcdx") and (row.n_tokens, row.stopped) == (6, False)
-    assert (other.text, other.stopped) == ("bcd", True)
+    assert row.logprob == pytest.approx(row.n_tokens * nats(1e6 / (1e6 + 63)), abs=1e-5)
 
 
 def test_a_stop_inside_a_token_ends_the_output_and_what_stands_before_it_is_text():
@@ -324,25 +296,6 @@ def test_a_stop_inside_a_token_ends_the_output_and_what_stands_before_it_is_text
     assert (row.text, row.n_tokens, row.stopped) == ("db", 2, True)
     # 65 tokens; the last one counts with all of it.
     assert row.logprob == pytest.approx(nats(5 / 69, 5 / 69), abs=1e-5)
-
-
-def test_a_stop_across_tokens_is_found_and_the_context_s_own_end_is_no_part_of_it():
-    net = chain(letters(), ids_of("axyz"))
-    [row] = ask(toy(net), ["a"], stop="xy").itertuples()
-    assert (row.text, row.n_tokens, row.stopped) == ("", 2, True)
-    [row] = ask(toy(net), ["x"], stop="xy", max_new_tokens=2).itertuples()
-    assert (row.text, row.n_tokens, row.stopped) == ("yz", 2, False)
-
-
-def test_a_special_token_named_as_the_stop_ends_an_output_though_it_is_in_no_text():
-    tokenizer = fused(helpers.char_tokenizer())
-    net = chain(tokenizer, ids_of("abcef"))
-    tokenizer.add_special_tokens({"bos_token": "e"})
-    m = model(net, tokenizer=tokenizer)
-    [row] = ask(m, ["a"], stop="e", max_new_tokens=4).itertuples()
-    assert (row.text, row.n_tokens, row.stopped) == ("bc", 3, True)
-    [row] = ask(m, ["a"], stop=None, max_new_tokens=4).itertuples()
-    assert (row.text, row.n_tokens, row.stopped) == ("bcf", 4, False)
 
 
 @pytest.mark.parametrize("place", ["tokenizer", "generation config", "a list of them"])
@@ -371,14 +324,14 @@ def test_both_a_tokenizer_s_and_a_config_s_end_token_count():
 def test_a_special_token_that_stop_names_ends_an_output_and_no_other_does():
     """The token in front of a text, with which a model without an end token begins the next one."""
     tokenizer = fused(helpers.char_tokenizer())
-    tokenizer.bos_token = "d"
     net = chain(tokenizer, ids_of("abcdef"))
+    tokenizer.add_special_tokens({"bos_token": "d"})  # from now on it is in no text
     lm = model(net, tokenizer=tokenizer)
     [row] = ask(lm, ["a"], stop="d", max_new_tokens=5).itertuples()
     assert (row.text, row.n_tokens, row.stopped) == ("bc", 3, True)
     for stop in (None, "\n"):
         [row] = ask(lm, ["a"], stop=stop, max_new_tokens=5).itertuples()
-        assert (row.n_tokens, row.stopped) == (5, False)
+        assert (row.text, row.n_tokens, row.stopped) == ("bcef", 5, False)
 
 
 @pytest.mark.parametrize("make", [byte_level_bpe, metaspace_bpe])
@@ -424,7 +377,7 @@ def test_a_letter_of_several_tokens_is_whole_in_the_text():
 
 
 @pytest.mark.parametrize("given", [{}, {"n_samples": 6, "seed": 3}], ids=["greedy", "samples"])
-@pytest.mark.parametrize("kind", ["Llama", "GPT2", "Gemma3 with a window"])
+@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window"])
 def test_all_three_ways_say_the_same(kind, given, monkeypatch):
     net = network(kind)
     wanted = ask(toy(net), CONTEXTS, **given)
@@ -433,36 +386,13 @@ def test_all_three_ways_say_the_same(kind, given, monkeypatch):
         assert_same(ask(toy(net), CONTEXTS, **given), wanted)
 
 
-@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM", "Mamba"])
-def test_an_output_does_not_depend_on_what_else_is_asked_nor_in_which_order(kind):
-    m = toy(network(kind))
-    together = ask(m, CONTEXTS, n_samples=3, max_new_tokens=5)
-    for context in CONTEXTS:
-        assert_same(
-            ask(m, [context], n_samples=3, max_new_tokens=5),
-            together[together["context"] == context],
-        )
-    mixed = [CONTEXTS[i] for i in (2, 0, 3, 1)]
-    parts = [together[together["context"] == context] for context in mixed]
-    assert_same(ask(m, mixed, n_samples=3, max_new_tokens=5), pd.concat(parts))
-    # The first samples are the same however many are drawn.
-    more = ask(m, CONTEXTS, n_samples=5, max_new_tokens=5)
-    assert_same(more[more["sample"] < 3], together)
-
-
 @pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM"])
 def test_the_sizes_of_chunks_blocks_and_passes_change_nothing(kind, monkeypatch):
     m = toy(network(kind))
     contexts = [*CONTEXTS, "Ghana", "Ghan", "Franc"]
     wanted = ask(m, contexts, n_samples=3, max_new_tokens=5)
     measured = passes.memory_of
-    for chunk, columns, most in [
-        (1, 2048, 512),
-        (3, 100, 512),
-        (64, 1, 512),
-        (64, 60, 3),
-        (4, 200, 1),
-    ]:
+    for chunk, columns, most in [(3, 100, 512), (64, 1, 512), (4, 200, 1)]:
         with monkeypatch.context() as patch:
             patch.setattr(module, "CHUNK", chunk)
             patch.setattr(module, "COLUMNS", columns)
@@ -474,16 +404,8 @@ def test_the_sizes_of_chunks_blocks_and_passes_change_nothing(kind, monkeypatch)
             assert_same(ask(m, contexts, n_samples=3, max_new_tokens=5), wanted)
 
 
-@pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
-def test_a_tight_bound_on_memory_changes_nothing(kind):
-    m = toy(network(kind))
-    wanted = ask(m, CONTEXTS, n_samples=10)
-    for memory_gb in (1e-3, 3e-4, 1.5e-4):
-        assert_same(ask(m, CONTEXTS, n_samples=10, memory_gb=memory_gb), wanted)
-
-
-@pytest.mark.parametrize("n_samples", [None, 1, 4])
-@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM", "Mamba"])
+@pytest.mark.parametrize("n_samples", [None, 4])
+@pytest.mark.parametrize("kind", ["Llama", "BLOOM", "Mamba"])
 def test_a_context_that_is_asked_twice_gets_the_same_outputs(kind, n_samples):
     m, n = toy(network(kind)), n_samples or 1
     frame = ask(m, ["Italy", "Iran", "Italy"], n_samples=n_samples)
@@ -519,13 +441,12 @@ def inner_nodes(frame: pd.DataFrame) -> set[str]:
     return nodes
 
 
-@pytest.mark.parametrize("kind", ["Llama", "OPT"])
+@pytest.mark.parametrize("kind", ["Llama", "OPT", "BLOOM"])
 def test_a_hundred_samples_forward_their_prompt_once_and_each_distinct_output_once(
     kind, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("LKE_LEDGER", str(tmp_path / "ledger"))
-    net = helpers.network(kind, vocab_size=len(helpers.ALPHABET))
-    attention_paths.way(net, 100)
+    net = own_network(kind)
     sizes = watch(net)
     frame = ask(toy(net), [CONTEXTS[3]], n_samples=100, max_new_tokens=6, temperature=0.5)
     wanted = len(inner_nodes(frame))
@@ -546,26 +467,12 @@ def test_what_prompts_of_a_chunk_begin_with_is_forwarded_once(fresh):
         del fresh.forward
 
 
-def test_prompts_without_anything_in_common_are_each_forwarded_once(fresh):
-    sizes = watch(fresh)
-    frame = ask(toy(fresh), ["Kenya", "Japan", "Iran"])
-    assert sum(sizes) == len(inner_nodes(frame))
-
-
 def test_blocks_that_follow_one_another_share_the_beginning_of_their_prompts(fresh, monkeypatch):
     monkeypatch.setattr(module, "COLUMNS", 1)  # one prompt a block
     shots = "ItalyRomeFranceParisSpainMadrid"
     contexts = [shots + name for name in ("Kenya", "Kuwait", "Japan", "Jamaica")]
     sizes = watch(fresh)
     frame = ask(toy(fresh), contexts)
-    assert sum(sizes) == len(inner_nodes(frame))
-
-
-def test_the_expanded_way_forwards_each_prompt_and_each_distinct_output_once():
-    net = helpers.network("BLOOM", vocab_size=len(helpers.ALPHABET))
-    attention_paths.way(net, 100)
-    sizes = watch(net)
-    frame = ask(toy(net), ["Italy"], n_samples=50, max_new_tokens=4, temperature=0.5)
     assert sum(sizes) == len(inner_nodes(frame))
 
 
@@ -576,57 +483,36 @@ def kept() -> int:
     return len(list(cache_folder().rglob("*.parquet")))
 
 
-@pytest.mark.parametrize("given", [{}, {"n_samples": 3, "temperature": 0.7}])
-def test_the_second_call_loads_no_network_and_gives_an_equal_frame(given):
-    first = ask(toy(network()), CONTEXTS, use_cache=True, **given)
-    assert kept() == (len(set(CONTEXTS)) if given else 1)  # samples are kept by prompt
-    second = ask(toy(), CONTEXTS, use_cache=True, **given)  # touching its network is an error
-    pd.testing.assert_frame_equal(first, second)
-
-
-def test_without_the_cache_nothing_is_read_and_nothing_is_kept(fresh):
-    ask(toy(fresh), ["Italy"])
-    assert kept() == 0
-    ask(toy(fresh), ["Italy"], use_cache=True)
-    sizes = watch(fresh)
-    ask(toy(fresh), ["Italy"])
-    assert sum(sizes) > 5
-
-
 SAMPLED = {"n_samples": 2, "seed": 0, "temperature": 1.0, "max_new_tokens": 3, "stop": "x"}
+GREEDY = {"max_new_tokens": 3, "stop": "x"}
 
 
 @pytest.mark.parametrize(
-    ("change", "again"),
+    ("given", "change", "again"),
     [
-        ({"n_samples": 3}, True),
-        ({"n_samples": None}, True),
-        ({"seed": 1}, True),
-        ({"temperature": 0.5}, True),
-        ({"temperature": 1.0000001}, True),
-        ({"max_new_tokens": 4}, True),
-        ({"stop": "y"}, True),
-        ({"stop": "xy"}, True),
-        ({"memory_gb": 0.5}, False),
+        (SAMPLED, {"n_samples": 3}, True),
+        (SAMPLED, {"n_samples": None}, True),
+        (SAMPLED, {"seed": 1}, True),
+        (SAMPLED, {"temperature": 1.0000001}, True),
+        (SAMPLED, {"max_new_tokens": 4}, True),
+        (SAMPLED, {"stop": "xy"}, True),
+        (SAMPLED, {"memory_gb": 0.5}, False),
+        (GREEDY, {"seed": 1, "temperature": 0.3}, False),
     ],
 )
-def test_each_setting_that_changes_an_output_has_an_entry_of_its_own(change, again):
+def test_each_setting_that_changes_an_output_has_an_entry_of_its_own(given, change, again):
     m = toy(network())
-    ask(m, ["Italy"], use_cache=True, **SAMPLED)
-    changed = ask(m, ["Italy"], use_cache=True, **SAMPLED | change)
+    ask(m, ["Italy"], use_cache=True, **given)
+    changed = ask(m, ["Italy"], use_cache=True, **given | change)
     assert kept() == 1 + again
-    settings = SAMPLED | change
-    assert_same(changed, ask(m, ["Italy"], **settings))
+    assert_same(changed, ask(m, ["Italy"], **given | change))
 
 
-def test_other_contexts_another_order_and_another_model_have_entries_of_their_own():
+def test_other_contexts_and_another_order_have_entries_of_their_own():
     m = toy(network())
     for contexts in (["Italy", "Iran"], ["Iran", "Italy"], ["Italy"], ["ItalyIran"]):
         ask(m, contexts, use_cache=True)
     assert kept() == 4
-    other = toy(network("GPT2"), digest="1" * 64)
-    assert_same(ask(other, ["Italy"], use_cache=True), ask(other, ["Italy"]))
-    assert kept() == 5
 
 
 def test_samples_of_some_prompts_are_found_among_those_of_all(monkeypatch):
@@ -646,13 +532,6 @@ def test_samples_of_some_prompts_are_found_among_those_of_all(monkeypatch):
     assert more["context"].tolist() == [c for c in (some[0], "Peru", some[1]) for _ in range(2)]
     assert_same(more[more["context"] == "Peru"], ask(toy(net), ["Peru"], **SAMPLED))
     assert_same(more[more["context"] != "Peru"], wanted)
-
-
-def test_seed_and_temperature_do_not_matter_to_the_greedy_output_s_entry():
-    m = toy(network())
-    for given in ({}, {"seed": 1}, {"temperature": 0.3}):
-        ask(m, ["Italy"], use_cache=True, **given)
-    assert kept() == 1
 
 
 def test_an_interrupted_call_loses_no_more_than_the_chunk_it_was_at(fresh, monkeypatch):
@@ -676,7 +555,7 @@ def test_an_interrupted_call_loses_no_more_than_the_chunk_it_was_at(fresh, monke
     assert_same(frame, ask(toy(network()), contexts))
 
 
-# --- memory, and numbers that are none
+# --- memory
 
 
 def small_device(net, limit: int) -> list[int]:
@@ -695,59 +574,31 @@ def small_device(net, limit: int) -> list[int]:
 @pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM"])
 @pytest.mark.parametrize("limit", [2, 20])
 def test_where_memory_runs_out_passes_are_halved_and_the_outputs_stay_the_same(kind, limit):
-    wanted = ask(toy(network(kind)), CONTEXTS, n_samples=12)
-    net = helpers.network(kind, vocab_size=len(helpers.ALPHABET))
-    attention_paths.way(net, 100)
+    wanted = ask(toy(network(kind)), CONTEXTS, n_samples=6)
+    net = own_network(kind)
     sizes = small_device(net, limit)
-    assert_same(ask(toy(net), CONTEXTS, n_samples=12), wanted)
+    assert_same(ask(toy(net), CONTEXTS, n_samples=6), wanted)
     assert max(sizes) > limit
-
-
-@pytest.mark.parametrize("kind", ["Llama", "BLOOM", "Mamba"])
-def test_where_not_even_one_token_fits_it_is_said_in_one_line(kind):
-    net = helpers.network(kind, vocab_size=len(helpers.ALPHABET))
-    attention_paths.way(net, 100)
-    helpers.fill_memory(net)
-    with pytest.raises(BadInput, match="^out of memory[^\n]*$"):
-        ask(toy(net), CONTEXTS, use_cache=True)
-    assert kept() == 0
-
-
-@pytest.mark.parametrize("given", [{}, {"n_samples": 3}], ids=["greedy", "samples"])
-def test_logits_that_are_no_numbers_are_refused_with_model_dtype_and_position(given):
-    net = chain(letters(), ids_of("abcq"))
-    attention_paths.way(net, 100)
-    with torch.no_grad():
-        net.model.embed_tokens.weight[ids_of("q")[0]] = torch.nan
-    message = (
-        "^model toy model in float32 gives NaN or infinity at token 5 of a string; try float32$"
-    )
-    with pytest.raises(BadInput, match=message):
-        ask(toy(net), ["Xa"], use_cache=True, **given)  # X, a, b, c, q
-    assert kept() == 0
-    assert ask(toy(net), ["Xa"], max_new_tokens=3)["text"].tolist() == ["bcq"]
 
 
 @pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
 def test_the_peak_of_memory_stays_below_the_bound(kind):
-    net = helpers.network(kind, vocab_size=2000)
-    attention_paths.way(net, 100)
+    net = own_network(kind, vocab_size=2000)
     peaks = {}
-    for memory_gb in (5e-4, 1e-3, 1.0):
+    for memory_gb in (5e-4, 1.0):
         with helpers.counted_bytes(net) as counted:
             ask(toy(net), CONTEXTS[:3], n_samples=60, max_new_tokens=4, memory_gb=memory_gb)
         peaks[memory_gb] = counted.peak / 2**30
         assert peaks[memory_gb] <= memory_gb
-    assert peaks[1.0] > 1e-3  # the bounds had something to do
+    assert peaks[1.0] > 5e-4  # the bounds had something to do
 
 
 @pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
 def test_a_bound_is_either_refused_before_the_job_begins_or_enough(kind):
-    net = helpers.network(kind, vocab_size=len(helpers.ALPHABET))
-    attention_paths.way(net, 100)
+    net = own_network(kind)
     wanted = ask(toy(net), CONTEXTS, n_samples=3, max_new_tokens=3)
     refused = []
-    for memory_gb in np.geomspace(1e-5, 1e-3, 20):
+    for memory_gb in np.geomspace(1e-5, 1e-3, 9):
         sizes = watch(net)
         try:
             found = ask(toy(net), CONTEXTS, n_samples=3, max_new_tokens=3, memory_gb=memory_gb)
@@ -757,7 +608,7 @@ def test_a_bound_is_either_refused_before_the_job_begins_or_enough(kind):
         else:
             assert_same(found, wanted)
         del net.forward
-    assert 0 < len(refused) < 20 and max(refused) < 1e-4
+    assert 0 < len(refused) < 9 and max(refused) < 1e-4
 
 
 # --- bad input, all of it before the network is loaded
@@ -766,27 +617,19 @@ def test_a_bound_is_either_refused_before_the_job_begins_or_enough(kind):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"n_samples": 0}, r"n_samples is 0, but must be 1 or more"),
-        ({"n_samples": -3}, r"n_samples is -3, but must be 1 or more"),
+        ({"n_samples": 0}, "n_samples is 0, but must be 1 or more"),
         ({"n_samples": 1, "temperature": 0.0}, "temperature is 0.0, but must be above 0"),
-        ({"n_samples": 1, "temperature": -1.0}, "temperature is -1.0, but must be above 0"),
-        ({"n_samples": 1, "temperature": math.nan}, "temperature is nan, but must be above 0"),
         ({"n_samples": 1, "temperature": math.inf}, "temperature is inf, but must be"),
         ({"max_new_tokens": 0}, "max_new_tokens"),
         ({"stop": ""}, "stop"),
         ({"n_samples": 1, "seed": -1}, "seed is -1, but must be 0 or more"),
         ({"n_samples": 1, "seed": 2**63}, "seed is 9223372036854775808, but must be"),
-        ({"memory_gb": 0.0}, "memory_gb is 0.0, but must be a number above 0"),
+        ({"contexts": ["Italy", ""]}, "^text 2 is empty, and no token comes in front of it$"),
     ],
 )
 def test_settings_without_meaning_are_refused_before_the_network_is_loaded(given, message):
-    with pytest.raises(BadInput, match=rf"^[^\n]*{message}[^\n]*$"):
-        ask(toy(), ["Italy"], **given)
-
-
-def test_an_empty_context_without_bos_is_refused():
-    with pytest.raises(BadInput, match="^text 2 is empty, and no token comes in front of it$"):
-        ask(toy(), ["Italy", ""])
+    with pytest.raises(BadInput, match=message):
+        ask(toy(), **{"contexts": ["Italy"], **given})
 
 
 def test_a_context_that_leaves_no_room_is_refused_and_one_that_just_fits_is_not():
@@ -795,18 +638,6 @@ def test_a_context_that_leaves_no_room_is_refused_and_one_that_just_fits_is_not(
     message = "^text 1: its 5 tokens and 5 new ones are more than the model's context of 8; "
     with pytest.raises(BadInput, match=message):
         ask(toy(context_length=8), ["Italy"], max_new_tokens=5)
-
-
-@pytest.mark.parametrize("kind", ["masked", "seq2seq"])
-def test_a_model_that_is_not_causal_is_refused(kind):
-    with pytest.raises(BadInput, match=f"^model toy model is {kind}, not causal"):
-        ask(toy(kind=kind), ["Italy"])
-
-
-@pytest.mark.parametrize("given", [{}, {"n_samples": 3}])
-def test_no_contexts_are_no_rows_and_load_no_network(given):
-    frame = ask(toy(), [], use_cache=True, **given)
-    assert frame.columns.tolist() == COLUMNS and len(frame) == 0
 
 
 def test_samples_stay_within_the_columns_for_which_a_window_is_known_not_to_matter(monkeypatch):

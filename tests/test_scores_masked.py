@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from helpers import PAIRS, divergence, entropy
 
-from lkecore import progress
 from lkecore.errors import BadInput
-from lkecore.models.model import open_model, template
+from lkecore.models.model import template
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import batches, masked
 
@@ -72,22 +71,13 @@ def masked_string(tokenizer, prompt, i):
 
 def plain(model, prompt, i) -> float:
     """One forward pass over one string, and the sum over its masks."""
-    import torch
-
     ids, at, tokens = masked_string(model.tokenizer, prompt, i)
-    with torch.inference_mode():
-        logits = model.network(input_ids=torch.tensor([ids])).logits[0].double()
-    return logits.log_softmax(-1)[at, tokens].sum().item()
+    return helpers.plain_logprobs(model.network, ids)[at, tokens].sum()
 
 
 def plain_distribution(model, ids) -> np.ndarray:
     """The log-probabilities at the only mask of these tokens."""
-    import torch
-
-    at = ids.index(model.tokenizer.mask_token_id)
-    with torch.inference_mode():
-        logits = model.network(input_ids=torch.tensor([ids])).logits[0, at].double()
-    return logits.log_softmax(-1).numpy()
+    return helpers.plain_logprobs(model.network, ids)[ids.index(model.tokenizer.mask_token_id)]
 
 
 # --- the numbers
@@ -124,16 +114,6 @@ def test_each_distinct_masked_string_of_a_relation_is_forwarded_once(fillers, ki
     assert scores(model, twice).tokens_forwarded == total
 
 
-def test_the_order_of_facts_and_options_and_the_size_of_batches_change_nothing(fillers):
-    model = fillers["RoBERTa"]
-    frame = scores(model, QUESTIONS).frame.set_index(["fact", "option"])["logprob"]
-    turned = [question(p.context, p.options[::-1], after=p.after, fact=p.fact) for p in QUESTIONS]
-    for rows in (1, 3, 64):
-        found = scores(model, turned[::-1], batch_rows=rows).frame
-        found = found.set_index(["fact", "option"])["logprob"]
-        assert np.abs(found - frame.reindex(found.index)).max() < 1e-4
-
-
 def test_a_network_that_knows_nothing_gives_every_token_the_same_probability():
     import torch
 
@@ -159,19 +139,6 @@ def test_the_probabilities_of_all_names_of_one_token_sum_to_one():
     assert math.isclose(np.exp(frame["logprob"]).sum(), 1, abs_tol=1e-5)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_bfloat16_gives_finite_numbers_near_those_of_float32(kind):
-    import torch
-
-    network, tokenizer = helpers.blank_filler(kind)
-    model = filler(network, tokenizer=tokenizer)
-    exact = scores(model, QUESTIONS).frame["logprob"]
-    network.to(torch.bfloat16)
-    rough = scores(model, QUESTIONS).frame["logprob"]
-    assert np.isfinite(rough).all()
-    assert np.abs(rough - exact).mean() < 0.5  # eight bits of logits of ten nats, a few tokens
-
-
 # --- which tokens are the option's
 
 
@@ -182,13 +149,6 @@ def test_a_blank_of_one_token_is_what_the_tokenizer_makes_of_a_written_mask(fill
     [encoded] = masked.encode(tokenizer, [question("The capital is", ["Paris"], after=after)])
     written = tokenizer(f"The capital is {tokenizer.mask_token}{after}")["input_ids"]
     assert [list(ids) for ids in encoded.masked] == [written]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_full_stop_behind_a_name_belongs_to_no_option(fillers, kind):
-    tokenizer = fillers[kind].tokenizer
-    bare, stop = masked.encode(tokenizer, [question("The"), question("The", after=".")])
-    assert bare.options == stop.options and stop.merged == 0
 
 
 def test_what_merges_with_the_text_around_is_scored_with_the_option():
@@ -213,64 +173,48 @@ def test_text_after_the_blank_that_would_merge_with_any_word_is_taken_as_it_is()
 # --- what is refused
 
 
-@pytest.mark.parametrize(
-    ("prompt", "message"),
-    [
-        (
-            question("The", ["Paris", "Zürich"]),
-            "option 'Zürich' has a token that toy model does not",
-        ),
-        (question("The", ["Paris", ""]), "option '' has no token of its own"),
-        (question("The", ["Paris", "  "]), "option '  ' has no token of its own"),
-        (question("The", ["Rome", "Rome"]), "all options have the same tokens, as 'Rome' has"),
-        (question("The capital " * 31), "68 tokens are more than the model's context of 64"),
-        (question("[MASK] is"), "a mask stands in the text"),
-        (question("The", after=" [MASK]"), "a mask stands in the text"),
-    ],
-)
-def test_bad_input_is_refused_in_one_line_before_the_network_is_loaded(prompt, message):
-    with pytest.raises(BadInput, match=message) as caught:
-        scores(filler(context_length=64), [question("The"), prompt])
-    assert "\n" not in str(caught.value) and str(caught.value).startswith("fact f1 ('subject'): ")
+def ask(*given, **more):
+    return lambda m: scores(m, [question("The"), question(*given, **more)])
 
 
-def test_names_that_differ_in_case_alone_are_refused_where_the_tokenizer_drops_case():
-    options = ["Paris", "paris"]
-    lower = helpers.wordpiece_tokenizer(lower=True)
-    with pytest.raises(BadInput, match="same tokens, as 'paris' has those of 'Paris'"):
-        scores(filler(tokenizer=lower), [question("The", options)])
-    assert masked.encode(helpers.wordpiece_tokenizer(), [question("The", options)])
+def ask_pair(*pair):
+    return lambda m: masked.distributions(m, [(pair,)], entropy)
+
+
+FACT = r"^fact f1 \('subject'\): [^\n]*"
+REFUSED = [
+    (ask("The", ["Paris", "Zürich"]), f"{FACT}option 'Zürich' has a token that toy model does not"),
+    (ask("The", ["Paris", "  "]), f"{FACT}option '  ' has no token of its own"),
+    (ask("The", ["Rome", "Rome"]), f"{FACT}all options have the same tokens, as 'Rome' has"),
+    (ask("The capital " * 31), f"{FACT}68 tokens are more than the model's context of 64"),
+    (ask("[MASK] is"), f"{FACT}a mask stands in the text"),
+    (ask("The", after=" [MASK]"), f"{FACT}a mask stands in the text"),
+    (ask_pair("The [MASK]", ""), r"^'The \[MASK\]' ... '': a mask stands in the text"),
+    (ask_pair("The", "[MASK]"), "a mask stands in the text, besides the blank"),
+    (ask_pair("The capital " * 31, ""), "65 tokens are more than the model's context of 64"),
+    (lambda m: masked.distributions(m, [[("The", "")], []], entropy), "^each group must be a list"),
+    (lambda m: masked.distributions(m, [], entropy, batch_rows=0), "^batch_rows is 0, but must be"),
+    (
+        lambda _: scores(filler(tokenizer=helpers.char_tokenizer()), QUESTIONS),
+        "the tokenizer has no mask token",
+    ),
+    (
+        lambda _: masked.distributions(helpers.model(), [(("The", ""),)], entropy),
+        "^model toy model is causal, not masked: ask it with lkecore.scores.tree$",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED, ids=range(len(REFUSED)))
+def test_what_cannot_be_asked_is_refused_before_the_network_is_loaded(call, message):
+    with pytest.raises(BadInput, match=message):
+        call(filler(context_length=64))
 
 
 def test_a_string_as_long_as_the_window_is_scored(fillers):
     longest = question("The capital " * 30, ["New York"])  # with two special tokens: 64
     assert np.isfinite(scores(fillers["BERT"], [longest]).frame["logprob"]).all()
     assert scores(fillers["BERT"], [longest]).tokens_forwarded == 64
-
-
-@pytest.mark.parametrize("ask", ["option_logprobs", "distributions"])
-def test_a_model_of_another_kind_is_sent_to_its_own_module(ask):
-    arguments = ([question("The")],) if ask == "option_logprobs" else ([(("The", ""),)], None)
-    for kind, module in (("causal", "tree"), ("seq2seq", "seq2seq")):
-        model = helpers.model(kind=kind)
-        message = f"model toy model is {kind}, not masked: ask it with lkecore.scores.{module}$"
-        with pytest.raises(BadInput, match=message):
-            getattr(masked, ask)(model, *arguments)
-
-
-def test_a_tokenizer_without_a_mask_is_refused():
-    model = filler(tokenizer=helpers.char_tokenizer())
-    with pytest.raises(BadInput, match="the tokenizer has no mask token"):
-        scores(model, [question("The")])
-
-
-def test_a_network_that_overflows_is_refused():
-    network, _ = helpers.blank_filler()
-    network.cls.predictions.bias.data[7] = float("inf")
-    with pytest.raises(BadInput, match="gives NaN or infinity in relation r, fact f1 .*, option "):
-        scores(filler(network), QUESTIONS)
-    with pytest.raises(BadInput, match="model toy model in float32 gives NaN"):
-        masked.distributions(filler(network), [(("The", ""),)], lambda p, _: p[0, :1])
 
 
 # --- batches, memory and the cache
@@ -288,23 +232,6 @@ def crowded(network, most):
 
     network.forward = forward
     return sizes
-
-
-def test_a_batch_halves_where_memory_runs_out_and_the_numbers_stay():
-    network, _ = helpers.blank_filler()
-    wanted = scores(filler(network), QUESTIONS)
-    sizes = crowded(network, 2)
-    found = scores(filler(network), QUESTIONS)
-    assert max(sizes) <= 2
-    assert np.abs(found.frame["logprob"] - wanted.frame["logprob"]).max() < 1e-4
-    assert found.tokens_forwarded == wanted.tokens_forwarded
-
-
-def test_a_single_row_that_does_not_fit_is_one_line():
-    network, _ = helpers.blank_filler()
-    crowded(network, 0)
-    with pytest.raises(BadInput, match=r"^out of memory with a single row \(CUDA out of[^\n]*$"):
-        scores(filler(network), QUESTIONS)
 
 
 def test_an_error_that_is_not_about_memory_is_not_swallowed():
@@ -327,30 +254,6 @@ def test_the_output_layer_is_as_before_after_a_score():
     assert not network.get_output_embeddings()._forward_pre_hooks
 
 
-@pytest.mark.parametrize("kind", ["BERT", "RoBERTa", "ALBERT"])
-def test_a_saved_model_is_opened_scored_and_read_from_the_cache(tmp_path, kind):
-    network, tokenizer = helpers.blank_filler(kind)
-    network.save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    model = open_model(str(tmp_path), device="cpu")
-    assert (model.kind, model.context_length) == ("masked", 64)
-    first = masked.option_logprobs(model, QUESTIONS)
-    wanted = scores(filler(network, tokenizer=tokenizer), QUESTIONS).frame
-    assert np.abs(first.frame["logprob"] - wanted["logprob"]).max() < 1e-4
-    again = open_model(str(tmp_path), device="cpu")
-    second = masked.option_logprobs(again, QUESTIONS)
-    assert (first.cached, second.cached, second.tokens_forwarded) == (False, True, 0)
-    assert second.frame.equals(first.frame)
-    assert "_loaded" not in again.__dict__
-
-
-def test_the_bar_of_who_waits_ends_with_all_facts(fillers, tmp_path, monkeypatch):
-    monkeypatch.setenv("LKE_PROGRESS", str(tmp_path / "bar"))
-    scores(fillers["BERT"], QUESTIONS, batch_rows=1)
-    _, done, total = progress.read_bar(tmp_path / "bar")
-    assert done == total == len(QUESTIONS)
-
-
 # --- distributions
 
 
@@ -361,36 +264,21 @@ def test_entropies_and_divergences_are_those_of_plain_forwards(fillers, kind):
     assert found.shape == (len(PAIRS), 1) and found.dtype == np.float64
     single = masked.distributions(model, [pair[:1] for pair in PAIRS], entropy)
     front, back = template(model.tokenizer)
+    mask = model.tokenizer.mask_token_id
+
+    def own(text):
+        return model.tokenizer(text, add_special_tokens=False)["input_ids"]
+
+    def behind(text):  # a letter, since a full stop begins no text
+        return own("a" + text)[len(own("a")) :]
+
     for i, pair in enumerate(PAIRS):
         p, q = (
-            plain_distribution(
-                model,
-                [
-                    *front,
-                    *model.tokenizer(before, add_special_tokens=False)["input_ids"],
-                    model.tokenizer.mask_token_id,
-                    # Behind a letter, since a full stop begins no text.
-                    *model.tokenizer("a" + after, add_special_tokens=False)["input_ids"][
-                        len(model.tokenizer("a", add_special_tokens=False)["input_ids"]) :
-                    ],
-                    *back,
-                ],
-            )
+            plain_distribution(model, [*front, *own(before), mask, *behind(after), *back])
             for before, after in pair
         )
         assert math.isclose(found[i, 0], (np.exp(p) * (p - q)).sum(), abs_tol=1e-4)
         assert math.isclose(single[i, 0], -(np.exp(p) * p).sum(), abs_tol=1e-4)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_distribution_at_a_blank_holds_the_scores_of_all_options_of_one_token(fillers, kind):
-    model = fillers[kind]
-    asked = question("The capital of France is", OPTIONS[:2], after=".")
-    [encoded] = masked.encode(model.tokenizer, [asked])
-    tokens = [ids[0] for ids in encoded.options]
-    pair = (asked.context, asked.after)
-    found = masked.distributions(model, [(pair,)], lambda logprobs, _: logprobs[0, tokens])
-    assert np.allclose(found[0], scores(model, [asked]).frame["logprob"], atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -399,22 +287,6 @@ def test_a_space_before_the_blank_changes_nothing(fillers, kind):
     groups = [((f"The capital is{space}", "."),) for space in ("", " ")]
     tight, loose = masked.distributions(fillers[kind], groups, lambda logprobs, _: logprobs[0])
     assert np.abs(tight - loose).max() < 1e-4
-
-
-def test_the_divergence_of_a_prompt_from_itself_is_zero(fillers):
-    same = [(pair[0], pair[0]) for pair in PAIRS]
-    assert np.abs(masked.distributions(fillers["BERT"], same, divergence)).max() < 1e-6
-
-
-def test_the_entropy_of_a_network_that_knows_nothing_is_the_logarithm_of_its_vocabulary():
-    import torch
-
-    network, tokenizer = helpers.blank_filler()
-    with torch.no_grad():
-        for parameter in network.parameters():
-            parameter.zero_()
-    found = masked.distributions(filler(network), [(pair[0],) for pair in PAIRS], entropy)
-    assert np.allclose(found, math.log(len(tokenizer)), atol=1e-5)
 
 
 def test_a_batch_holds_no_more_groups_than_it_may_and_halves_where_memory_runs_out():
@@ -427,28 +299,3 @@ def test_a_batch_holds_no_more_groups_than_it_may_and_halves_where_memory_runs_o
     sizes.clear()
     masked.distributions(filler(network), groups, entropy, batch_rows=1)
     assert set(sizes) == {1}
-
-
-@pytest.mark.parametrize(
-    ("pair", "message"),
-    [
-        (("The [MASK]", ""), r"^'The \[MASK\]' ... '': a mask stands in the text"),
-        (("The", "[MASK]"), "a mask stands in the text, besides the blank"),
-        (("The capital " * 31, ""), "65 tokens are more than the model's context of 64"),
-    ],
-)
-def test_a_bad_pair_is_refused_before_the_network_is_loaded(pair, message):
-    with pytest.raises(BadInput, match=message):
-        masked.distributions(filler(context_length=64), [(pair,)], entropy)
-
-
-@pytest.mark.parametrize("batch_rows", [0, -1])
-def test_batches_without_rows_and_empty_groups_are_refused_at_the_door(batch_rows):
-    model = filler(tokenizer=helpers.wordpiece_tokenizer())  # it has no network
-    message = f"^batch_rows is {batch_rows}, but must be 1 or more$"
-    with pytest.raises(BadInput, match=message):
-        masked.option_logprobs(model, QUESTIONS, batch_rows=batch_rows)
-    with pytest.raises(BadInput, match=message):
-        masked.distributions(model, [[("The", "")]], divergence, batch_rows=batch_rows)
-    with pytest.raises(BadInput, match="^each group must be a list of one text or more$"):
-        masked.distributions(model, [[("The", "")], []], divergence)

@@ -4,7 +4,6 @@ import dataclasses
 import functools
 import math
 import os
-import string
 
 import helpers
 import numpy as np
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 
 from lkecore.errors import BadInput
 from lkecore.models.weights import cache_folder
-from lkecore.scores import attention_paths, passes, store, tree
+from lkecore.scores import attention_paths, passes, tree
 from lkecore.scores import expected as counting
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
@@ -118,11 +117,6 @@ def test_plain_scores_what_merges_across_the_border_with_the_option():
     )
 
 
-def test_plain_keeps_digits_of_sums_in_float64():
-    [e] = encode(helpers.char_tokenizer(), JOBS["one fact"], front=())
-    assert option_logprobs_plain(network(), e).dtype == np.float64
-
-
 # --- tree = plain
 
 
@@ -176,22 +170,7 @@ def test_each_class_takes_the_fastest_way_that_is_right_and_says_when_it_is_slow
     assert capsys.readouterr().err == ""  # once for each network
 
 
-def test_in_a_run_the_slower_way_is_told_to_the_log_and_not_to_the_page(
-    tmp_path, monkeypatch, capsys
-):
-    monkeypatch.setenv("LKE_RUN", str(tmp_path))
-    (tmp_path / "log.txt").write_text("before\n")
-    score(model(helpers.network("BLOOM")), JOBS["one fact"])
-    assert capsys.readouterr().err == ""
-    lines = (tmp_path / "log.txt").read_text().splitlines()
-    assert lines[0] == "before" and "scoring by expanded cache" in lines[1] and len(lines) == 2
-
-
-def test_every_class_is_in_the_list_of_ways():
-    assert sorted(sum(WAYS.values(), ())) == sorted(helpers.NETWORKS)
-
-
-@pytest.mark.parametrize("window", [2, 31, 32, 40, 58, 100, 101, 102])
+@pytest.mark.parametrize("window", [2, 31, 32, 101, 102])
 @pytest.mark.parametrize("kind", ["Mistral with a window", "Gemma3 with a window"])
 def test_a_window_around_the_length_of_the_probe_or_of_the_strings_is_not_missed(kind, window):
     # The shots and Kuwait are 50 tokens long, Austria eight times 100.
@@ -207,7 +186,7 @@ def test_the_attention_that_shared_heads_take_on_cuda_gives_the_same(window):
     np.testing.assert_allclose(found, plain(model(fast), JOBS["shots"]), rtol=0, atol=NATS)
 
 
-@pytest.mark.parametrize("window", [1, 40, 101, 102, 110, 200])
+@pytest.mark.parametrize("window", [1, 101, 110])
 def test_the_window_of_a_gpt_neo_which_counts_columns_and_not_positions_is_not_missed(window):
     m = model(helpers.network("GPTNeo with a window", window_size=window))
     assert_equals_plain(m, JOBS["shots"])
@@ -306,23 +285,8 @@ def plain_of(kind: str, job: str) -> np.ndarray:
     return plain(model(network(kind)), JOBS[job])
 
 
-@pytest.mark.parametrize("most", [1, 3, 50])
-@pytest.mark.parametrize("job", ["a context that begins another, and the same twice", COMB])
-@pytest.mark.parametrize("kind", BOUNDED)
-def test_any_number_of_tokens_at_once_gives_the_same_numbers(kind, job, most, monkeypatch):
-    net = helpers.network(kind)
-    monkeypatch.setitem(attention_paths.FOUND, net, attention_paths.FOUND[probed(kind)])
-    allow_at_once(monkeypatch, most)
-    shapes = watch(net)
-    scored = score(model(net), JOBS[job])
-    np.testing.assert_allclose(scored.frame["logprob"], plain_of(kind, job), rtol=0, atol=NATS)
-    assert max(map(math.prod, shapes)) <= max(most, 2)  # memory is measured with two
-    if kind != "BLOOM":
-        assert scored.tokens_forwarded == distinct_inner_prefixes(model(net), JOBS[job])
-
-
 @pytest.mark.parametrize("kind", ["Llama", "GPT2", "OPT", "Gemma3 with a window"])
-@pytest.mark.parametrize("most", [1, 3, 40])
+@pytest.mark.parametrize("most", [1, 40])
 def test_the_expanded_way_is_right_for_classes_that_never_take_it_too(kind, most, monkeypatch):
     net = helpers.network(kind)
     monkeypatch.setitem(attention_paths.FOUND, net, dict.fromkeys(range(3), "expanded"))
@@ -360,73 +324,49 @@ def test_where_memory_runs_out_passes_are_halved_and_the_numbers_stay_right(kind
         assert scored.tokens_forwarded == distinct_inner_prefixes(model(net), JOBS[COMB])
 
 
-@pytest.mark.parametrize("kind", [*BOUNDED, "Mamba"])
-def test_where_not_even_one_token_fits_it_is_said_in_one_line(kind):
-    net = helpers.network(kind)
-    attention_paths.way(net, 200)
-    helpers.fill_memory(net)
-    with pytest.raises(BadInput, match="^out of memory[^\n]*$"):
-        tree.option_logprobs(model(net), JOBS["shots"])
-    assert not list(cache_folder().rglob("*.parquet"))
-
-
-def test_another_error_of_a_network_is_not_taken_for_a_lack_of_memory():
-    net = helpers.network()
-    attention_paths.way(net, 10)
-    net.model.layers[0].register_forward_pre_hook(lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        score(model(net), JOBS["one fact"])
-
-
 ASK = {
-    "options": lambda m, gb: tree.option_logprobs(m, JOBS["one fact"], memory_gb=gb),
-    "pieces": lambda m, gb: tree.piece_logprobs(m, [["Kenya", "Nairobi"]], memory_gb=gb),
-    "distributions": lambda m, gb: tree.distributions(
+    "options": lambda m, gb=None: tree.option_logprobs(m, JOBS["one fact"], memory_gb=gb),
+    "pieces": lambda m, gb=None: tree.piece_logprobs(m, [["Kenya", "Nairobi"]], memory_gb=gb),
+    "distributions": lambda m, gb=None: tree.distributions(
         m, [["Kenya"]], lambda rows, _: rows.sum(), memory_gb=gb
     ),
-    "states": lambda m, gb: tree.hidden_states(m, ["Kenya"], memory_gb=gb),
+    "states": lambda m, gb=None: tree.hidden_states(m, ["Kenya"], memory_gb=gb),
 }
+REFUSED = [
+    (lambda m: tree.piece_logprobs(m, [["K"]], memory_gb=0), "^memory_gb is 0, but must be a"),
+    (lambda m: tree.distributions(m, [["K"]], sum, memory_gb=0), "^memory_gb is 0, but must be a"),
+    (lambda m: tree.hidden_states(m, ["K"], memory_gb=0), "^memory_gb is 0, but must be a number"),
+    (lambda m: tree.distributions(m, [[""]], sum), "^text 1 is empty, and no token comes in front"),
+    (lambda m: tree.distributions(m, ["Ke"], sum), "^each group must be a list of one context or"),
+    (lambda m: tree.distributions(m, [["K"], []], sum), "^each group must be a list of one conte"),
+    (lambda m: tree.piece_logprobs(m, [["K"], "Ke"]), "^sequence 2 must be a list of one piece or"),
+    (lambda m: tree.hidden_states(m, "Ke"), "^texts must be a list, found one string: 'Ke'$"),
+]
 
 
-@pytest.mark.parametrize("ask", ASK)
-@pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
-def test_a_bound_into_which_not_even_one_token_fits_is_refused_before_the_job_begins(kind, ask):
-    net = helpers.network(kind)
-    attention_paths.way(net, 100)
-    shapes = watch(net)
-    with pytest.raises(BadInput, match=r"^memory_gb \S+ is too little: strings of \d+ tokens need"):
-        ASK[ask](model(net), 1e-6)
-    assert shapes == [(1, 2)]  # by which memory is measured
+@pytest.mark.parametrize(("call", "message"), REFUSED, ids=range(len(REFUSED)))
+def test_what_cannot_be_asked_is_refused_before_the_network_is_loaded(call, message):
+    with pytest.raises(BadInput, match=message):
+        call(model())
 
 
-@pytest.mark.parametrize("ask", ASK)
-@pytest.mark.parametrize("bound", [0, -1, math.nan, math.inf])
-def test_a_bound_that_is_no_positive_number_is_refused_before_the_network_is_loaded(ask, bound):
-    with pytest.raises(BadInput, match=f"^memory_gb is {bound}, but must be a number above 0$"):
-        ASK[ask](model(), bound)
+@pytest.mark.parametrize("ask", ["pieces", "distributions", "states"])
+def test_a_masked_model_is_refused_by_every_way_of_asking(ask):
+    with pytest.raises(BadInput, match="^model toy model is masked, not causal: ask it with"):
+        ASK[ask](model(kind="masked"))
 
 
-@pytest.mark.parametrize("ask", ASK)
-@pytest.mark.parametrize("kind", ["masked", "seq2seq"])
-def test_a_model_that_is_not_causal_is_refused_before_the_network_is_loaded(ask, kind):
-    with pytest.raises(
-        BadInput,
-        match=f"^model toy model is {kind}, not causal: ask it with lkecore.scores.{kind}$",
-    ):
-        ASK[ask](model(kind=kind), None)
-
-
-def test_a_tighter_bound_in_gib_means_shorter_passes_and_the_same_numbers():
+@pytest.mark.parametrize(
+    ("ask", "token"), [("options", 49), ("pieces", 5), ("distributions", 5), ("states", 5)]
+)
+def test_numbers_that_are_none_are_refused_with_the_position_of_their_token(ask, token):
     net = helpers.network()
-    attention_paths.way(net, 200)
-    longest, job = [], JOBS["shots"]
-    for memory_gb in (None, 4e-4, 2e-4, 1.3e-4):
-        shapes = watch(net)
-        found = score(model(net), job, memory_gb=memory_gb).frame["logprob"]
-        del net.forward
-        np.testing.assert_allclose(found, plain(model(network()), job), rtol=0, atol=NATS)
-        longest.append(max(map(math.prod, shapes)))
-    assert longest == sorted(longest, reverse=True) and len(set(longest)) == 4
+    attention_paths.way(net, 10)  # all is well with the probe, and not with the data
+    net.model.norm.weight.data[3] = math.nan
+    message = f"model toy model in float32 gives NaN or infinity at token {token} of a string; try"
+    with pytest.raises(BadInput, match=message):
+        ASK[ask](model(net))
+    assert not list(cache_folder().rglob("*.parquet"))
 
 
 # --- random trees
@@ -448,7 +388,10 @@ def test_random_trees_under_random_bounds_equal_plain(kind, questions, most):
     m = model(probed(kind))
     with pytest.MonkeyPatch.context() as patch:
         allow_at_once(patch, most)
+        shapes = watch(m.network)
         scored = score(m, job)
+        del m.network.forward
+    assert max(map(math.prod, shapes)) <= max(most, 2)  # memory is measured with two
     np.testing.assert_allclose(scored.frame["logprob"], plain(m, job), rtol=0, atol=NATS)
     if kind != "BLOOM":
         assert scored.tokens_forwarded == distinct_inner_prefixes(m, job)
@@ -459,41 +402,8 @@ def test_random_trees_under_random_bounds_equal_plain(kind, questions, most):
 
 def by_hand(net, ids, start: int) -> float:
     """Log-probability of the tokens from ``start`` on, by one plain forward pass."""
-    import torch
-
-    with torch.inference_mode():
-        rows = net(input_ids=torch.tensor([ids])).logits[0].double().log_softmax(-1)
-    return math.fsum(rows[i - 1, ids[i]].item() for i in range(start, len(ids)))
-
-
-def test_separate_parts_are_scored_on_the_ids_of_the_parts():
-    tokenizer = helpers.bpe_tokenizer([("b", "c"), ("a", "bc")])
-    m = model(network(), tokenizer=tokenizer)
-    found = score(m, [prompt("XYab", ["c", "d", "bc"])], separate=True)
-    x, y, a, b, c, d, bc = tokenizer.convert_tokens_to_ids(["X", "Y", "a", "b", "c", "d", "bc"])
-    wanted = [by_hand(m.network, [x, y, a, b, option], 4) for option in (c, d, bc)]
-    np.testing.assert_allclose(found.frame["logprob"], wanted, rtol=0, atol=NATS)
-    assert found.merged == 0 and found.frame["n_tokens"].tolist() == [1, 1, 1]
-    joint = score(m, [prompt("XYab", ["c", "d", "bc"])])
-    assert joint.merged == 1 and joint.frame["n_tokens"].tolist() == [1, 1, 1]
-    assert abs(joint.frame["logprob"][0] - wanted[0]) > 0.01
-
-
-@pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
-def test_options_and_facts_in_another_order_get_the_same_scores(kind):
-    m, rng = model(network(kind)), np.random.default_rng(0)
-    first = score(m, JOBS["no shots"]).frame.set_index(["fact", "option"])["logprob"]
-    for _ in range(3):
-        prompts = []
-        for i in rng.permutation(3):
-            p = JOBS["no shots"][i]
-            options = [p.options[j] for j in rng.permutation(len(p.options))]
-            prompts.append(prompt(p.context, options, fact=p.fact))
-        frame = score(m, prompts).frame
-        assert frame["fact"].unique().tolist() == [p.fact for p in prompts]
-        assert frame["option"].tolist() == [name for p in prompts for name in p.options]
-        again = frame.set_index(["fact", "option"])["logprob"].loc[first.index]
-        np.testing.assert_allclose(again, first, rtol=0, atol=NATS)
+    rows = helpers.plain_logprobs(net, ids)
+    return math.fsum(rows[i - 1, ids[i]] for i in range(start, len(ids)))
 
 
 @pytest.mark.parametrize("kind", ["Llama", "BLOOM", "Mamba"])
@@ -521,16 +431,6 @@ def test_the_probabilities_of_all_strings_of_two_tokens_sum_to_one():
     assert math.fsum(np.exp(two)) == pytest.approx(1, abs=1e-5)
     by_first = np.exp(two).to_numpy().reshape(len(tokens), -1).sum(1)
     np.testing.assert_allclose(by_first, np.exp(one), rtol=1e-4)
-
-
-def test_bfloat16_scores_without_error_and_its_difference_is_reported():
-    exact = score(model(network()), JOBS["shots"]).frame["logprob"]
-    half = helpers.network().bfloat16()
-    frame = score(model(half, dtype="bfloat16"), JOBS["shots"]).frame
-    difference = (frame["logprob"] - exact).abs().max()
-    print(f"bfloat16 against float32, largest difference: {difference:.3f} nats")
-    assert np.isfinite(frame["logprob"]).all() and difference > 0
-    assert frame["logprob"].dtype == np.float64
 
 
 # --- the pieces of long sequences
@@ -562,15 +462,6 @@ def test_each_piece_is_scored_after_all_that_stands_before_it(kind, add_bos):
             else:
                 assert found == pytest.approx(by_hand(m.network, ids, start), abs=NATS)
             before += text
-
-
-def test_the_pieces_of_a_string_sum_to_the_string_however_it_is_cut():
-    m = model(network(), add_bos=True)
-    whole, cut = (ask_pieces(m, [pieces])["logprob"].sum() for pieces in (["".join(PAIRS)], PAIRS))
-    assert cut == pytest.approx(whole, abs=NATS)
-    assert whole == pytest.approx(
-        score(m, [prompt("", ["".join(PAIRS)])]).frame["logprob"][0], abs=NATS
-    )
 
 
 def test_a_token_across_two_pieces_belongs_to_the_later_one_and_separate_pieces_have_none():
@@ -621,15 +512,8 @@ def test_pieces_come_from_the_cache_the_second_time_to_the_last_bit():
 
 
 def next_logprobs(m, text: str) -> np.ndarray:
-    """Of all tokens after a text, by one plain forward pass, float64."""
-    import torch
-
-    bos = list(m.front)
-    ids = [*bos, *m.tokenizer(text)["input_ids"]]
-    with torch.inference_mode():
-        return (
-            m.network(input_ids=torch.tensor([ids])).logits[0, -1].double().log_softmax(-1).numpy()
-        )
+    """Of all tokens after a text."""
+    return helpers.plain_logprobs(m.network, [*m.front, *m.tokenizer(text)["input_ids"]])[-1]
 
 
 def entropy_and_divergences(rows, _):
@@ -663,11 +547,6 @@ def test_entropy_and_divergence_are_those_of_plain_forwards(kind, n):
     np.testing.assert_allclose(found, [by_numpy(m, group) for group in groups], rtol=0, atol=NATS)
 
 
-def test_a_context_does_not_diverge_from_itself():
-    found = tree.distributions(model(network()), [["Kenya", "Kenya"]], entropy_and_divergences)
-    assert found[0, 0] > 0 and found[0, 1:].tolist() == [0, 0]
-
-
 def test_many_groups_are_held_a_block_at_a_time_and_come_out_in_their_order(monkeypatch):
     m = model(network())
     attention_paths.way(m.network, 20)
@@ -692,8 +571,6 @@ def test_many_groups_are_held_a_block_at_a_time_and_come_out_in_their_order(monk
 
 def test_no_groups_have_no_distributions_and_an_empty_context_needs_bos():
     assert len(tree.distributions(model(network()), [], entropy_and_divergences)) == 0
-    with pytest.raises(BadInput, match="text 1 is empty, and no token comes in front of it"):
-        tree.distributions(model(), [[""]], entropy_and_divergences)
     m = model(network(), add_bos=True)
     found = tree.distributions(m, [[""]], entropy_and_divergences)
     np.testing.assert_allclose(found, [by_numpy(m, [""])], rtol=0, atol=NATS)
@@ -727,14 +604,6 @@ def test_hidden_states_do_not_depend_on_a_bound_and_leave_no_hook_behind(monkeyp
     assert tree.hidden_states(model(net), []).shape == (0, 32)
 
 
-def test_hidden_states_that_are_no_numbers_are_refused():
-    net = helpers.network()
-    attention_paths.way(net, 10)
-    net.model.norm.weight.data[3] = math.nan
-    with pytest.raises(BadInput, match="toy model in float32 gives NaN or infinity at token 5 "):
-        tree.hidden_states(model(net), ["Kenya"])
-
-
 # --- the frame
 
 
@@ -742,16 +611,8 @@ def test_the_frame_has_a_row_for_each_option_in_the_order_of_the_prompts():
     p, q = prompt("Ke", ["ab", "c"], fact="f9", gold=1), prompt("Ch", ["c", "abc"], fact="f1")
     scored = score(model(network()), [p, q])
     frame = scored.frame
-    assert frame.columns.tolist() == [
-        "fact",
-        "subject",
-        "context",
-        "continuation",
-        "option",
-        "gold",
-        "logprob",
-        "n_tokens",
-    ]
+    texts = ["fact", "subject", "context", "continuation", "option", "gold"]
+    assert frame.columns.tolist() == [*texts, "logprob", "n_tokens"]
     assert frame["fact"].tolist() == ["f9", "f9", "f1", "f1"]
     assert frame["subject"].tolist() == [f"subject of {f}" for f in frame["fact"]]
     assert frame["context"].tolist() == ["Ke", "Ke", "Ch", "Ch"]
@@ -788,24 +649,6 @@ def test_packed_ways_forward_each_prefix_once_and_no_leaf(kind, job, add_bos):
     assert sum(map(math.prod, passes_seen)) == tokens + 2  # by which memory is measured
 
 
-@pytest.mark.parametrize("kind", ["BLOOM", "Mamba"])
-def test_tokens_forwarded_are_those_that_go_into_the_network(kind):
-    net = helpers.network(kind)
-    attention_paths.way(net, 100)
-    passes_seen = watch(net)
-    # Of one length each, so that nothing is padded.
-    prompts = [prompt(SHOTS + name, ("abc", "abd", "xyz"), fact=name) for name in ("Chad", "Mali")]
-    tokens = score(model(net), prompts).tokens_forwarded
-    assert sum(map(math.prod, passes_seen)) == tokens + 2
-
-
-def test_options_of_one_token_cost_nothing():
-    m = model(network())
-    few = score(m, [prompt("Kenya", "a")]).tokens_forwarded
-    many = score(m, [prompt("Kenya", string.ascii_letters)]).tokens_forwarded
-    assert few == many == len("Kenya")
-
-
 @pytest.mark.parametrize(("kind", "way"), [("BLOOM", "expanded"), ("Mamba", "plain")])
 def test_the_slower_ways_count_no_padding(kind, way):
     m = model(network(kind))
@@ -816,12 +659,6 @@ def test_the_slower_ways_count_no_padding(kind, way):
 
 # --- what a forecast says
 
-MERGES = [("b", "c"), ("a", "bc"), ("a", "e")]
-MERGED = [
-    prompt("XYab", ["c", "d", "cd", "ce", "bbb"], fact="f1"),
-    prompt("XYZa", ["e", "ef", "d", "bc"], fact="f2"),
-]
-
 
 @pytest.mark.parametrize("job", JOBS)
 @pytest.mark.parametrize(("kind", "add_bos"), [("Llama", True), ("GPT2", False)])
@@ -829,27 +666,6 @@ def test_expected_tokens_are_those_that_the_packed_way_forwards(kind, job, add_b
     expected = counting.expected_tokens(model(add_bos=add_bos), JOBS[job])  # has no network to load
     scored = score(model(network(kind), add_bos=add_bos), JOBS[job])
     assert expected == (scored.tokens_forwarded, 0)
-
-
-def test_expected_tokens_are_right_where_tokens_merge_across_the_border():
-    tokenizer = helpers.bpe_tokenizer(MERGES)
-    expected = counting.expected_tokens(model(tokenizer=tokenizer), MERGED)
-    scored = score(model(network(), tokenizer=tokenizer), MERGED)
-    assert scored.merged > 0 and expected == (scored.tokens_forwarded, 0)
-
-
-def test_expected_tokens_by_hand():
-    # Kenya once, then the inner nodes a, ab and x, xy, xyz; nothing for q.
-    found = counting.expected_tokens(model(), [prompt("Kenya", ["abc", "ac", "xyzw", "q"])])
-    assert found == (5 + 2 + 3, 0)
-
-
-@pytest.mark.parametrize("job", JOBS)
-def test_the_cache_saves_all_expected_tokens_of_what_is_in_it_already(job):
-    m = model(network())
-    first = tree.option_logprobs(m, JOBS[job]).tokens_forwarded
-    assert counting.expected_tokens(model(), JOBS[job]) == (first, first)
-    assert tree.option_logprobs(m, JOBS[job]).tokens_forwarded == 0
 
 
 def test_the_cache_saves_the_tokens_of_the_one_relation_that_is_in_it():
@@ -861,7 +677,7 @@ def test_the_cache_saves_the_tokens_of_the_one_relation_that_is_in_it():
     assert counting.expected_tokens(model(dtype="bfloat16"), capital) == (tokens, 0)
 
 
-@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("job", ["one option", "two relations"])
 def test_equal_scores_are_the_frame_of_the_scorer_but_for_the_numbers(job):
     found = counting.equal_scores(JOBS[job])
     real = score(model(network()), JOBS[job])
@@ -877,88 +693,10 @@ def test_equal_scores_are_the_frame_of_the_scorer_but_for_the_numbers(job):
     assert not list(cache_folder().rglob("*.parquet"))  # it must never pass for a result
 
 
-def test_a_forecast_refuses_a_prompt_that_the_scorer_would_refuse():
-    long = [prompt("Kenya" * 3, OPTIONS)]
-    with pytest.raises(BadInput) as refused:
-        score(model(network(), context_length=16), long)
-    with pytest.raises(BadInput) as forecast:
-        counting.expected_tokens(model(context_length=16), long)
-    assert str(forecast.value) == str(refused.value)
-
-
 # --- numbers that are none
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf])
-@pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
-def test_logits_that_are_no_numbers_name_model_dtype_and_position(kind, value):
-    net = helpers.network(kind)
-    attention_paths.way(net, 10)  # all is well with the probe, and not with the data
-    forward = net.forward
-
-    def overflows(**settings):
-        output = forward(**settings)
-        output.logits[..., 7] = value  # of a token that no option has
-        return output
-
-    net.forward = overflows
-    m = model(net, name="broken", dtype="float16")
-    message = "model broken in float16 gives NaN or infinity at token 5 of a string; try float32"
-    with pytest.raises(BadInput, match=message):  # Kenya has five tokens
-        tree.option_logprobs(m, [prompt("Kenya", "abc")])
-    for ask in (
-        lambda: tree.piece_logprobs(m, [["Kenya", "a"]]),
-        lambda: tree.distributions(m, [["Kenya"]], lambda rows, _: rows.sum()),
-    ):
-        with pytest.raises(BadInput, match="gives NaN or infinity at token [15] of a string"):
-            ask()
-    assert not list(cache_folder().rglob("*.parquet"))
-
-
 # --- the cache
-
-
-def test_the_same_call_twice_gives_the_same_frame_and_never_loads_the_network():
-    first = tree.option_logprobs(model(network()), JOBS["shots"])
-    unloaded = model()
-    second = tree.option_logprobs(unloaded, JOBS["shots"])
-    pd.testing.assert_frame_equal(first.frame, second.frame, check_exact=True)
-    assert "_loaded" not in unloaded.__dict__ and unloaded.load_seconds == 0
-    assert (first.cached, second.cached) == (False, True)
-    assert (first.tokens_forwarded > 0, second.tokens_forwarded) == (True, 0)
-    assert first.merged == second.merged
-
-
-def test_use_cache_false_neither_reads_nor_keeps():
-    score(model(network()), JOBS["shots"])
-    assert not list(cache_folder().rglob("*.parquet"))
-    tree.option_logprobs(model(network()), JOBS["shots"])
-    assert score(model(network()), JOBS["shots"]).tokens_forwarded > 0
-
-
-def test_two_relations_are_two_chunks_and_one_of_them_is_kept_for_another_job():
-    m = model(network())
-    whole = tree.option_logprobs(m, JOBS["two relations"])
-    assert len(list(cache_folder().rglob("*.parquet"))) == 2
-    part = tree.option_logprobs(model(), JOBS["two relations"][2:])
-    assert part.cached and part.tokens_forwarded == 0
-    assert part.frame["logprob"].tolist() == whole.frame["logprob"].tolist()[-3:]
-    more = [*JOBS["two relations"][2:], prompt("Kenya", "ab", relation="other")]
-    mixed = tree.option_logprobs(m, more)
-    assert not mixed.cached and mixed.tokens_forwarded == len("Kenya")
-
-
-@pytest.mark.parametrize("left", [0, 0.5, 0.99])
-def test_a_truncated_file_is_computed_again_and_replaced(left):
-    m = model(network())
-    first = tree.option_logprobs(m, JOBS["shots"])
-    [path] = cache_folder().rglob("*.parquet")
-    whole = path.read_bytes()
-    path.write_bytes(whole[: int(left * len(whole))])
-    again = tree.option_logprobs(m, JOBS["shots"])
-    assert not again.cached and again.tokens_forwarded == first.tokens_forwarded
-    pd.testing.assert_frame_equal(first.frame, again.frame, check_exact=True)
-    assert tree.option_logprobs(model(), JOBS["shots"]).cached
 
 
 def test_a_kill_before_the_rename_leaves_nothing_that_counts(monkeypatch):
@@ -976,18 +714,10 @@ def test_a_kill_before_the_rename_leaves_nothing_that_counts(monkeypatch):
     assert tree.option_logprobs(m, JOBS["shots"]).cached
 
 
-def test_a_kept_value_comes_back_to_the_last_bit():
-    values = np.array([-1 / 3, -1e-300, -1e300, 0.0])
-    store.write("ab" + "0" * 62, pd.DataFrame({"logprob": values}))
-    kept = store.read("ab" + "0" * 62, ["logprob"])
-    np.testing.assert_array_equal(kept["logprob"], values)
-    assert store.read("cd" + "0" * 62, ["logprob"]) is None
-
-
 # --- memory
 
 
-@pytest.mark.parametrize("kind", ["Llama", "Gemma2 with a window", "Gemma3 with a window", "BLOOM"])
+@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM"])
 def test_the_peak_of_memory_stays_below_the_bound(kind):
     net = helpers.network(kind, vocab_size=2000)
     m = model(net)
@@ -995,7 +725,7 @@ def test_the_peak_of_memory_stays_below_the_bound(kind):
     prompts = [dataclasses.replace(p, fact=f"f{i}") for i, p in enumerate(prompts)]
     score(m, prompts)  # what is found out once is not counted
     peaks = {}
-    for memory_gb in (5e-4, 1e-3, 1.0):
+    for memory_gb in (5e-4, 1.0):
         with helpers.counted_bytes(net) as counted:
             found = score(m, prompts, memory_gb=memory_gb).frame["logprob"]
         peaks[memory_gb] = counted.peak / 2**30
@@ -1005,11 +735,16 @@ def test_the_peak_of_memory_stays_below_the_bound(kind):
 
 
 @pytest.mark.parametrize("kind", ["Llama", "BLOOM", "Mamba"])
-@pytest.mark.parametrize("ask", ["options", "distributions"])
+@pytest.mark.parametrize("ask", ASK)
 def test_the_bound_that_a_refusal_names_is_enough(kind, ask):
     m = model(helpers.network(kind))
-    with pytest.raises(BadInput) as refused:
+    attention_paths.way(m.network, 100)
+    shapes = watch(m.network)
+    with pytest.raises(
+        BadInput, match=r"^memory_gb \S+ is too little: strings of \d+ tokens"
+    ) as refused:
         ASK[ask](m, 1e-7)
+    assert shapes == [(1, 2)]  # by which memory is measured
     named = str(refused.value).rpartition(" need ")[2]
     with pytest.raises(BadInput, match="is too little"):
         ASK[ask](m, float(named) * 0.9)
@@ -1055,20 +790,3 @@ def test_strings_that_a_model_reads_otherwise_than_short_ones_are_refused(rope):
         message = f"LlamaForCausalLM reads a string of {length} tokens otherwise than one of up to {most},"
         with pytest.raises(BadInput, match=message):
             score(limited(most), JOBS[job])
-
-
-def test_one_string_in_the_place_of_a_list_is_refused_and_not_taken_letter_by_letter():
-    m = model()
-    with pytest.raises(BadInput, match="^each group must be a list of one context or more$"):
-        tree.distributions(m, ["Kenya"], lambda rows, _: rows.sum())
-    with pytest.raises(BadInput, match="^each group must be a list of one context or more$"):
-        tree.distributions(m, [["Kenya"], []], lambda rows, _: rows.sum())
-    with pytest.raises(BadInput, match="^sequence 2 must be a list of one piece or more$"):
-        tree.piece_logprobs(m, [["Kenya"], "Kenya"])
-    with pytest.raises(BadInput, match="^texts must be a list, found one string: 'Kenya'$"):
-        tree.hidden_states(m, "Kenya")
-
-
-def test_a_forecast_refuses_a_model_that_the_scorer_refuses():
-    with pytest.raises(BadInput, match="is masked, not causal"):
-        counting.slot_tokens(model(kind="masked"), [])

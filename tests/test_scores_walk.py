@@ -134,12 +134,9 @@ def test_the_bound_comes_from_the_argument_then_from_the_environment(monkeypatch
     monkeypatch.setenv("LKE_MEMORY_GB", "0.25")
     assert bound_of(None) == 0.25 and bound_of(0.5) == 0.5
     assert memory_of(network(), 0.25).bytes == 2**28
-    for said, message in (
-        ("much", "LKE_MEMORY_GB is 'much'"),
-        ("-1", "LKE_MEMORY_GB is -1.0, but"),
-    ):
+    for said, message in (("much", "is 'much'"), ("-1", "is -1.0, but"), ("inf", "is inf, but")):
         monkeypatch.setenv("LKE_MEMORY_GB", said)
-        with pytest.raises(BadInput, match=message):
+        with pytest.raises(BadInput, match=f"^LKE_MEMORY_GB {message}"):
             bound_of(None)
 
 
@@ -244,10 +241,10 @@ def test_a_comb_with_more_teeth_than_python_has_frames_is_walked(way):
             ends = held - tokens + 1.0 + logits_to_keep
             return SimpleNamespace(logits=ends[None, :, None].expand(rows, -1, 4))
 
-    handle = (1,) * 1500
-    teeth = [handle[:n] + end for n in range(1, 1500) for end in ((2, 3), (3, 2))]
+    handle = (1,) * 1100
+    teeth = [handle[:n] + end for n in range(1, 1100) for end in ((2, 3), (3, 2))]
     found, tokens = walked(Counts(), way, [*teeth, handle], [*teeth, handle], most=3)
-    assert len(found) == 2 * 1499 + 1 and tokens >= 1500 + 4 * 1499
+    assert len(found) == 2 * 1099 + 1 and tokens >= 1100 + 4 * 1099
     if way == "expanded":
         assert all(logits[0] == len(string) for string, logits in found.items())
 
@@ -298,54 +295,7 @@ def test_memory_that_runs_out_while_a_result_is_read_costs_no_result(way):
         np.testing.assert_allclose(logits.numpy(), wanted, rtol=0, atol=NATS)
 
 
-def test_hidden_states_are_what_the_output_head_reads():
-    import torch
-
-    for way, kind in WAYS.items():
-        net = network(kind)
-        tree, ends = tree_of([(1, 2, 3), (1, 2, 4), (1, 2), (5,)])
-        head = net.get_output_embeddings()
-
-        def read(nodes, logits, hidden, head=head):
-            again = hidden @ head.weight.T
-            np.testing.assert_allclose(again.numpy(), logits.numpy(), rtol=0, atol=NATS)
-
-        if kind == "Gemma3 with a window":
-            assert net.config.final_logit_softcapping is None  # else the head is not the end
-        with torch.inference_mode():
-            walk(net, tree, ends, read, way=way, memory=boundless(2), hidden=True)
-        assert not head._forward_pre_hooks
-
-
 # --- the cache and its columns
-
-
-def test_branches_see_their_ancestors_and_no_other_branch_also_when_they_grow_pass_by_pass():
-    """Side by side in one cache, each branch grows over several passes."""
-    import torch
-
-    for way in ("packed", "windows", "window"):
-        kind = WAYS[way]
-        strings = [(1, 2, 3, 4), (1, 2, 5, 6), (1, 7, 8, 9)]
-        tree, _ = tree_of(strings)
-        levels = [
-            [n for n in range(1, len(tree.token)) if tree.depth[n] == depth] for depth in (2, 3, 4)
-        ]
-        state = State(network(kind))
-        with torch.inference_mode():
-            state.text([1], [])
-            for nodes in levels:
-                logits = state.pack(tree, nodes, range(len(nodes)), way)
-                for node, row in zip(nodes, logits, strict=True):
-                    wanted = plain_logits(kind, string_of(tree, node))
-                    np.testing.assert_allclose(row, wanted, rtol=0, atol=NATS)
-            assert state.positions == [0, *[1] * 2, *[2] * 3, *[3] * 3]
-            state.cut(3)  # after the first level
-            assert state.positions == [0, 1, 1] and set(state.seen) == set(levels[0])
-            logits = state.pack(tree, levels[1], range(3), way)
-            for node, row in zip(levels[1], logits, strict=True):
-                wanted = plain_logits(kind, string_of(tree, node))
-                np.testing.assert_allclose(row, wanted, rtol=0, atol=NATS)
 
 
 def test_a_cache_is_cut_to_nothing_and_used_again():

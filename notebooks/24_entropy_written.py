@@ -29,8 +29,11 @@
 # ## Parameters
 
 # %% tags=["parameters"]
-models: list[str] = ["lab:rich-1/0.7m"]  # each names the world it has read
+models: list[str] = ["lab:rich-1/0.7m"]  # of the lab, and real ones
 least: int = 4  # statements of a fact, from which we ask about its subject
+fact_set: str = "atlas"  # about its subjects real models write
+n_subjects: int = 8  # of those that have so many relations:
+n_relations: int = 4
 n_tokens: int = 60  # of a paragraph, at most
 template: str = "template-1"  # of the statement and of the question
 sources: list[str] = []  # in results/, of the numbers; none: this run
@@ -39,13 +42,17 @@ seed: int = 0  # draws the order of options and resamples
 dtype: str = "float32"
 
 # %% tags=["hide-input"]
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
-from lkecore import answers, figures, papers, stats
+from lkecore import answers, facts, figures, papers, stats
 from lkecore.answers import lab, rich
 from lkecore.errors import BadInput
+from lkecore.models.lab import is_name
 from lkecore.prompts.prompt import Prompt
+from lkecore.stats import match
 from lkecore.worlds import states, wordings, written
 
 figures.style()
@@ -53,36 +60,72 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# We take the facts of a {ref}`rich world <rich-worlds>`. The model writes about each test subject that has at least one fact stated four times or more. We
-# count all facts of these subjects, also those that the text never states.
+# **Lab models.** We take the facts of a {ref}`rich world <rich-worlds>`. The model writes about each test subject that has at least one fact stated four times
+# or more. We count all facts of these subjects, also those that the text never states.
+#
+# **Real models** write about subjects of the {term}`atlas` with four relations or more. Nearly all of these are countries. We don't count facts whose
+# object is a code: a code of two letters means much else in a text.
 
 # %%
-to_write = {}
-for world in lab.worlds(models):
+labs = [name for name in models if is_name(name)]
+subjects = {}  # of each world or fact set, by kind
+for world in lab.worlds(labs):
     stated = states(world).query("split == 'test' and sentences >= @least")
     kinds = stated["relation"].map(lambda name: wordings.about(name).subjects)
-    for kind, some in stated.groupby(kinds):
-        to_write[world, "paragraph", kind] = [
-            Prompt(name, kind, name, name, (name,), ("",), 0)
-            for name in some["subject"].unique()
-        ]
-{" ".join(key): len(some) for key, some in to_write.items()}
+    subjects[world] = stated.groupby(kinds)["subject"].unique()
+loaded = {
+    name: facts.load(fact_set, name) for name in facts.relations(fact_set)
+}
+listed = [
+    (fact.id, name, fact.subject, fact.true_names, not fact.alternatives)
+    for name, relation in loaded.items()
+    for fact in relation.facts
+]
+named = ["fact", "relation", "subject", "names", "single"]
+listed = pd.DataFrame(listed, columns=named)
+n = listed.groupby("subject")["relation"].nunique()
+if (n := n[n >= n_relations]).empty:
+    raise BadInput(f"{fact_set}: no subject has {n_relations} relations")
+if len(labs) < len(models):
+    some = np.random.default_rng(seed).permutation(n.index)[:n_subjects]
+    subjects[fact_set] = {"subject": some}
+listed = listed[~listed["relation"].map(lambda name: loaded[name].codes)]
+{key: {k: len(v) for k, v in its.items()} for key, its in subjects.items()}
 
 # %% [markdown]
 # ## Prompts
 #
 # A lab model follows no instructions. It continues after the name alone, as its training text does, and always takes the likeliest token. It stops when
-# it begins another document (the token `<s>`), or after 60 tokens.
+# it begins another document (the token `<s>`), or after 60 tokens. Gemma follows no instructions either, and continues after the name, too. SmolLM2 is asked
+# to *write a paragraph*, as in the paper, between the marks of the conversations that it was trained on.
 
 # %%
+marks = """<|im_start|>system
+You are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>
+<|im_start|>user
+Write a paragraph about {}.<|im_end|>
+<|im_start|>assistant
+"""
+chat = ["smollm2", "HuggingFaceTB/SmolLM2-1.7B-Instruct"]  # in these marks
+by = ["model", *lab.BY]
+to_write = {}
+for model in models:
+    about = lab.worlds([model])[0] if model in labs else fact_set
+    context = marks if model in chat else "{}"
+    asked = {
+        (model, about, "paragraph", kind): [
+            Prompt(name, kind, name, context.format(name), (name,), ("",), 0)
+            for name in names
+        ]
+        for kind, names in subjects[about].items()
+    }
+    to_write |= answers.sample(asked, sources, 10, by=by)
 this = "24_entropy_written"
 wrote = answers.write(
     models,
-    answers.sample(to_write, sources, 40, by=lab.BY),
+    to_write,
     "answers-written.parquet",
-    by=lab.BY,
-    only={name: lab.worlds([name]) for name in models},
-    only_by="world",
+    by=by,
     max_new_tokens=n_tokens,
     stop="<s>",
     reading=lambda rows: rows.drop(columns=["subject", "object"]),
@@ -91,7 +134,8 @@ wrote = answers.write(
 said = f"{this}-written"
 how = {"columns": ["text"], "least": 0.9, "dtype": dtype}
 texts, _ = answers.shown(said, wrote, sources, **how)
-whole = texts.assign(text=texts["fact"] + texts["text"])
+begin = texts["fact"].where(~texts["model"].isin(chat), "")
+whole = texts.assign(text=begin + texts["text"])
 answers.html_table(whole[["model", "text"]].groupby("model").head(1))
 
 # %% [markdown]
@@ -101,19 +145,49 @@ answers.html_table(whole[["model", "text"]].groupby("model").head(1))
 # if it is one of them, filled with a subject and an object of the world. A fact *appeared* if the paragraph of its subject has its true object, or the
 # object that the text states. It is *hallucinated* if the paragraph has only other objects of the relation. All other facts *didn't appear*. So we need no
 # classifier.
+#
+# Real models write in words of their own. There a fact *appeared* if a name of a true object is in the paragraph, as whole words in any inflection, and is
+# *hallucinated* if only names of other objects of the relation are. The subject's own name does not count, and true objects of its other relations are no
+# hallucination. Such labels cannot see what a sentence says: the capital of a neighbour counts as hallucinated, *Spanish* food as the Spanish language,
+# and *U.S. dollar* is not found as US Dollar. No person has checked them.
+
 
 # %%
-became = {
-    key: written.labels(
-        key[1], dict(zip(some["fact"], some["text"], strict=True))
-    )
-    for key, some in whole.groupby(["model", "world"], sort=False)
-}
-became = pd.concat(became, names=["model", "world"]).reset_index([0, 1])
 right, wrong, unsaid = classes = ["appeared", "hallucinated", "didn't appear"]
-became["label"] = became["label"].replace(written.NOT, unsaid)
+own = listed.groupby("subject")["names"].agg(lambda its: set().union(*its))
+
+
+def by_names(text: str, names: set[str], others: set[str]) -> str:
+    def found(some: set[str]) -> bool:
+        return any(match.holds(text, name) for name in some)
+
+    return right if found(names) else wrong if found(others) else unsaid
+
+
+def labels(model: str, world: str, texts: dict[str, str]) -> pd.DataFrame:
+    if is_name(model):
+        return written.labels(world, texts).replace(written.NOT, unsaid)
+    some = listed[listed["subject"].isin([*texts])]
+    label = [
+        by_names(
+            texts[subject].replace(subject, "_"),
+            names,
+            {*loaded[relation].spellings} - own[subject],
+        )
+        for relation, subject, names in some[named[1:4]].to_numpy()
+    ]
+    return some.assign(label=label)
+
+
+# %%
+keys = ["model", "world"]
+became = {
+    key: labels(*key, dict(some.set_index("fact")["text"]))
+    for key, some in whole.groupby(keys, sort=False)
+}
+became = pd.concat(became, names=keys).reset_index(keys)
 counts = became.groupby(["model", "label"]).size().unstack("label")
-counts.reindex(columns=classes).rename(figures.display_name)
+counts.reindex(columns=classes).astype("Int64").rename(figures.display_name)
 
 # %% [markdown]
 # **How well the model knew each fact.** We measure at the blank, before and after a statement of the fact, as on {page}`53_lab_entropy`: KL-divergence and the
@@ -121,18 +195,29 @@ counts.reindex(columns=classes).rename(figures.display_name)
 # is less known. We leave out facts with several true objects, and objects that share their first token with another object of the relation.
 
 # %% covers=["PZ-D3"] shows=["run", "shipped"]
-subjects = {p.subject for some in to_write.values() for p in some}
+asked = {p.subject for some in to_write.values() for p in some}
 its = {"n_shots": 0, "seed": seed, "leave_out": True}
-sample = rich.samples(models, [], lambda s: s["subject"].isin(subjects), **its)
+samples = rich.samples(labs, [], lambda s: s["subject"].isin(asked), **its)
+if fact_set in subjects:
+    among = {*listed[listed["subject"].isin(asked) & listed["single"]]["fact"]}
+    its |= {"n_facts": None, "n_options": 2, "n_pool": 0, "n_test": 10**6}
+    drawn = facts.draw(
+        fact_set, [*listed["relation"].unique()], among=among, **its
+    )
+    for name, some in drawn.items():
+        every = some.facts, some.relation.objects, None, seed
+        drawn[name] = replace(some, options=(*facts.draw_options(*every),))
+    samples[fact_set] = drawn
+by = ["world", *answers.READ_BY]
 questions = {}
-for world, its in sample.items():
+for world, its in samples.items():
     at = [models, its, [template], ["explicit"]]
     made = answers.at_blanks(*at, dtype=dtype, seed=seed)
-    questions |= {(world, *key): some for key, some in made.items()}
-by = ["world", *answers.READ_BY]
+    made = {(world, *key): some for key, some in made.items()}
+    questions |= answers.sample(made, sources, 20, by=by)
 ours = answers.ask_blanks(
     models,
-    answers.sample(questions, sources, 20, by=by),
+    questions,
     "answers.parquet",
     by=by,
     only=["kl", "entropy", "entropy_after", "rank", "surprisal"],
@@ -143,32 +228,29 @@ rows = rows[~(rows["shared"].astype(bool) | rows["merged"].astype(bool))]
 rows["change of entropy"] = rows["entropy"] - rows["entropy_after"]
 rows = rows.rename(columns={"kl": "KL"})
 measures = ["surprisal", "rank", "entropy", "change of entropy", "KL"]
-of = ["model", "world", "relation", "fact"]
-facts = rows.merge(became[[*of, "subject", "label"]], on=of)
-labels = facts.groupby("model")["label"].nunique()
-if (few := labels[labels < len(classes)].index).any():
-    raise BadInput(f"{few[0]}: a class has no fact to compare with others")
+keys = ["model", "world", "relation", "fact"]
+measured = rows.merge(became[[*keys, "subject", "label"]], on=keys)
+shown = shown or measured["model"].iloc[0]
 
 # %% [markdown]
 # ## Answers
 #
-# **Means**, with 95 % intervals over subjects. Look at KL: facts that didn't appear have the *lowest* mean, as if the model knew them best. But here facts of all
+# **Means**, with 95 % intervals over subjects. Look at KL of lab models: facts that didn't appear have the *lowest* mean, as if the model knew them best. But here facts of all
 # relations are together, and the paper compares within a relation.
 
 # %% covers=["PZ-T3", "PZ-T4"] shows=["run", "shipped"]
 ids = ["model", "label", "subject"]
-long = facts.melt(ids, ["KL", "change of entropy", "surprisal"], "measure")
+long = measured.melt(ids, ["KL", "change of entropy", "surprisal"], "measure")
 how = {"value": "value", "over": "subject", "bounds": None, "seed": seed}
 means = stats.estimate(long, ["model", "measure", "label"], **how)
-table = stats.table(means, ["model", "measure"], "label")[classes]
-table.rename(figures.display_name, level=0)
+table = stats.table(means, ["model", "measure"], "label")
+table.reindex(columns=classes).rename(figures.display_name, level=0)
 
 # %% [markdown]
 # KL of one model by relation: means, and numbers of facts. A cell without facts is blank.
 
 # %%
-shown = shown or facts["model"].iloc[0]
-mine = facts[facts["model"].eq(shown)]
+mine = measured[measured["model"].eq(shown)]
 how = {"index": "relation", "columns": "label", "values": "KL"}
 cells = mine.pivot_table(**how, aggfunc=["mean", "size"])
 cells = cells.rename(figures.display_name).rename_axis(
@@ -205,27 +287,44 @@ def less_known(
         (times[:, a] @ each * times[:, b]).sum(axis=1)
         for each in (wins * same, same)
     )
-    return stats.interval(pd.Series(won / n)).assign(n=len(names))
+    with np.errstate(invalid="ignore"):  # no such pair
+        return stats.interval(pd.Series(won / n)).assign(n=len(names))
 
 
 pairs = [(wrong, right), (unsaid, right), (unsaid, wrong)]
 found = {
-    (
-        within,
-        " or ".join(pair),
-        figures.display_name(model),
-        measure,
-    ): less_known(part, measure, *([name] for name in pair), within)
+    (within, " or ".join(pair), model, measure): less_known(
+        part, measure, *([name] for name in pair), within
+    )
     for within in (False, True)
     for pair in pairs
-    for model, part in facts.groupby("model", sort=False)
+    for model, part in measured.groupby("model", sort=False)
     for measure in measures
 }
 names = ["within", "pair", "model", "measure"]
 found = pd.concat(found, names=names).reset_index(names)
-aurocs, inside = found[~found["within"]], found[found["within"]]
-stats.table(inside, ["pair", "measure"], "model")
+table = found[found["within"]]
+table = stats.table(table, ["pair", "model"], "measure")[measures]
+table.rename(figures.display_name, level=1)
 
+# %% [markdown]
+# ## Real models
+#
+# What became of the facts of each relation:
+
+# %%
+real = became[~became["model"].map(is_name)]
+cells = real.groupby(["model", "relation", "label"]).size().unstack()
+cells = cells.reindex(columns=classes).astype("Int64").astype(object).fillna("")
+cells.rename(figures.display_name, level=0)
+
+# %% [markdown]
+# SmolLM2 names few objects in 60 tokens. So few of its facts appeared, and very few are hallucinated. Nearly all of these are languages, and there the name
+# often belongs to something else: *the Czech Republic* names no language. By surprisal and KL, pairs with a hallucinated fact show nothing, since their
+# intervals contain one half. One thing is shown: within a relation, facts that didn't appear look less known by surprisal than facts that appeared. By KL
+# this is not shown.
+
+# %% [markdown]
 # %% [markdown]
 # ## Figure
 #
@@ -233,6 +332,9 @@ stats.table(inside, ["pair", "measure"], "model")
 # the object is in another sentence. So the two are close relatives. But surprisal needs no statement of the fact, and KL does.
 
 # %% tags=["hide-input"]
+main = found[found["model"].map(is_name) == is_name(shown)]
+main = main.assign(model=main["model"].map(figures.display_name))
+aurocs = main[~main["within"]]
 look = {"label": "share of pairs", "height": 3.4, "aspect": 0.9}
 look |= {"x": "measure", "hue": "model", "panel": "pair", "across": True}
 grid = figures.marks(aurocs, **look)
@@ -268,7 +370,8 @@ tested = {
 ends = ["estimate", "low", "high"]
 for key, (measure, one, other) in tested.items():
     row = less_known(mine, measure, one, other)
-    tested[key] = row.assign(**on, **(row[ends] - 0.5))
+    tested[key] = row.assign(**on, **(row[ends] - 0.5)).dropna()
+tested = {key: row for key, row in tested.items() if len(row)}
 verdicts = answers.verdicts(tested)
 verdicts[["claim", "model", *ends, "verdict"]].round(3)
 
@@ -276,14 +379,21 @@ verdicts[["claim", "model", *ends, "verdict"]].round(3)
 names = ["model", "pair", "measure"]
 at, own = (
     some.set_index(names)["estimate"].unstack(names[1:])
-    for some in (aurocs, inside)
+    for some in (aurocs, main[main["within"]])
 )
 first, second, third = (at[" or ".join(pair)] for pair in pairs)
 s, kl = first["surprisal"], first["KL"]
 own = own.xs("KL", axis=1, level="measure").drop(columns=" or ".join(pairs[0]))
 low = means[means["measure"].eq("KL")].pivot(index="model", columns="label")
-low = low["estimate"]
+low = low["estimate"].rename(figures.display_name).loc[at.index]
+theirs = found[found["within"] & ~found["model"].map(is_name)]
+theirs = theirs[theirs["measure"].isin(["surprisal", "KL"])]
+shows = theirs[theirs["low"].gt(0.5) | theirs["high"].lt(0.5)]
+invented = real.loc[real["label"].eq(wrong), "relation"]
 holds = {
+    "One thing is shown": shows[names[1:]].to_numpy().tolist()
+    == [[" or ".join(pairs[1]), "surprisal"]],
+    "Nearly all of these": invented.eq("official_language").mean() > 0.8,
     "Surprisal distinguishes": s.min() > max(0.5, kl.max()),
     "look less known": second["surprisal"].gt(0.5).all(),
     "look known best": max(second["KL"].max(), third["KL"].max()) < 0.5,
@@ -312,7 +422,7 @@ figures.glue_values(
 one, other = (mine.query("label == @x")["surprisal"] for x in (wrong, right))
 won = sum((a > b) + (a == b) / 2 for a in one for b in other)
 own = less_known(mine, "surprisal", [wrong], [right])["estimate"][0]
-assert abs(won / len(one) / len(other) - own) < 1e-9
+assert not won or abs(won / len(one) / len(other) - own) < 1e-9
 
 # %% [markdown]
 # ## Try it
@@ -326,7 +436,9 @@ assert abs(won / len(one) / len(other) - own) < 1e-9
 # ````
 
 # %%
-often = rich.with_states(became, ["occurrences"])
+often = became[became["model"].map(is_name)].assign(occurrences=np.nan)
+if len(often):
+    often = rich.with_states(often.drop(columns="occurrences"), ["occurrences"])
 often = often.groupby(["model", "label"])["occurrences"].describe().round(1)
 often.rename(figures.display_name, level=0)
 

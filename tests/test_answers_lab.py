@@ -107,6 +107,11 @@ def test_a_model_is_asked_about_its_own_world_and_kind_alone(monkeypatch):
     assert not door.concerns(lm, by, ("lab:smoke-2", "masked", "template-1"))
     assert not door.concerns(lm, by, (WORLD, "causal", "template-1"))
     assert door.concerns(lm, ("estimator",), ("template-1",))
+    # What is no world is asked of all others, and these are asked of no world.
+    assert not door.concerns(lm, by, ("atlas", "masked", "template-1"))
+    monkeypatch.undo()  # now the folder has no record
+    assert door.concerns(lm, by, ("atlas", "masked", "template-1"))
+    assert not door.concerns(lm, by, (WORLD, "masked", "template-1"))
 
 
 def test_writing_refuses_too_few_tokens(samples, told, monkeypatch):

@@ -70,6 +70,15 @@ def test_each_output_goes_to_its_question(stand_in):
     assert [call[2:] for call in stand_in] == [(7, None)] * 2
 
 
+def test_a_model_in_a_key_is_asked_its_own_prompts_alone(stand_in):
+    mine = {("toy", *key): some for key, some in ASKED.items() if key[1] == "e2"}
+    asked = mine | {("smollm2", *key): some for key, some in ASKED.items() if key[1] == "e1"}
+    by = ["model", *BY]
+    found = answers.write(["toy"], asked, "written.parquet", max_new_tokens=7, by=by)
+    assert [*found.columns[:4]] == by and set(found["model"]) == {"toy"}
+    assert found["text"].tolist() == [SAYS[p.context] for some in mine.values() for p in some]
+
+
 def test_rules_and_stray_hits_by_pencil(stand_in):
     found = answers.write(["toy"], ASKED, "written.parquet", max_new_tokens=7, by=BY)
     first = found[found["estimator"] == "e1"]

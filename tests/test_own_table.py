@@ -30,6 +30,7 @@ GIVEN = {
     "01_scorer": {"pictured": ["Genovia", "Latveria"], "pictured_options": ["A", "G", "L"]},
     "17_iclke_invented": {"n_draws": 5},
     "20_entropy_rank": {"wordings": ["hgp-1", "hgp-2"]},
+    "24_entropy_written": {"n_relations": 1, "template": "hgp-1", "n_tokens": 12},
     "43_belief_bias": {"least_objects": 2},
 }
 LAB = {  # ask about worlds of the lab, or of what a model of it has learned

@@ -69,6 +69,13 @@ def run(tmp_path, monkeypatch):
     return tmp_path
 
 
+def concerned(model, about) -> bool:
+    """A model of the lab is asked about its world, any other about what is no world."""
+    if lms.is_name(model):
+        return about.get("world") in (None, lms.parse(model).world)
+    return not about.get("world", "").startswith("lab:")
+
+
 def listed(models, questions, file, *args, by=("estimator", "relation"), only=None, **_):
     """In the place of a door: no answers, but for each question its key and its digest."""
     columns = ["model", *(name for name in by if name != "model")]
@@ -76,6 +83,7 @@ def listed(models, questions, file, *args, by=("estimator", "relation"), only=No
         (model, *key): named(some)
         for model in models
         for key, some in asking.questions_of(questions, model, only, by, "estimator")
+        if concerned(model, dict(zip(columns[1:], key, strict=True)))
     }
     return pd.concat(parts, names=columns).reset_index(columns).reset_index(drop=True)
 

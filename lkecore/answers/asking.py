@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
+from lkecore import worlds
 from lkecore.answers import questions as listing
 from lkecore.answers.kept import load_runs, on_page, save
 from lkecore.errors import BadInput, nearest
@@ -232,7 +233,13 @@ def concerns(lm: Model, by: Sequence[str], key: Sequence[str]) -> bool:
     about = dict(zip([name for name in by if name != "model"], key, strict=True))
     if about.get("reader", lm.kind) != lm.kind:
         return False
-    return "world" not in about or about["world"] == lab.record(lm.path)["world"]
+    if "world" not in about:
+        return True
+    try:
+        ours = lab.record(lm.path)["world"]
+    except BadInput:  # a model that has read no world
+        ours = ""
+    return about["world"] == ours if worlds.is_spec(about["world"]) else not ours
 
 
 def together(frames: Mapping[tuple, pd.DataFrame], columns: list[str]) -> pd.DataFrame:

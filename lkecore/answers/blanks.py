@@ -77,7 +77,8 @@ def ask_blanks(
 
     ``questions`` come from :func:`at_blanks` (by ``READ_BY``) or from
     :func:`lkecore.prompts.instilled.instilled_of_sample`, under keys with a value for each of ``by``. Where
-    ``by`` has ``world``, a model of the lab is asked the questions about its own world. Columns:
+    ``by`` has ``world``, a model of the lab is asked the questions about its own world, and any other model
+    those about fact sets. Columns:
 
     - ``model``, then the names in ``by``, and ``fact``;
     - the numbers of :func:`lkecore.scores.blanks.shifts`, with the ``top`` likeliest tokens; ``only`` names

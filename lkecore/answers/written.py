@@ -114,7 +114,7 @@ def write(
         key: _longest(key, some, max_new_tokens, (windows or {}).get(key[0]), dtype)
         for key, some in asked.items()
     }
-    columns = ["model", *by]
+    columns = ["model", *(each for each in by if each != "model")]
 
     # Prompts of a relation begin with the same text and are continued together, whatever the estimator.
     place = columns.index("relation")

@@ -215,7 +215,7 @@ def format_estimate(
     :func:`estimate` took facts instead of fewer than five relations: 0.39 [0.29, 0.48] over facts.
 
     >>> row = pd.Series({"estimate": 0.389, "low": -0.0001, "high": 0.48})
-    >>> format_estimate(row), said(row, 3, percent=True)
+    >>> format_estimate(row), format_estimate(row, 3, percent=True)
     ('0.39 [0.00, 0.48]', '38.9 % [0.0, 48.0]')
     """
     if isinstance(found, pd.DataFrame):

@@ -96,7 +96,7 @@ listed = listed[~listed["relation"].map(lambda name: loaded[name].codes)]
 # ## Prompts
 #
 # A lab model follows no instructions. It continues after the name alone, as its training text does, and always takes the likeliest token. It stops when
-# it begins another document (the token `<s>`), or after 60 tokens. Gemma follows no instructions either, and continues after the name, too. SmolLM2 is asked
+# it begins another document (the token `<s>`), or after 60 tokens. A real model without training on instructions continues after the name, too. SmolLM2 is asked
 # to *write a paragraph*, as in the paper, between the marks of the conversations that it was trained on.
 
 # %%
@@ -324,7 +324,6 @@ cells.rename(figures.display_name, level=0)
 # intervals contain one half. One thing is shown: within a relation, facts that didn't appear look less known by surprisal than facts that appeared. By KL
 # this is not shown.
 
-# %% [markdown]
 # %% [markdown]
 # ## Figure
 #

@@ -64,7 +64,7 @@ def test_a_row_at_a_blank_says_what_was_asked_and_of_the_numbers_some_may_be_kep
 
 
 def test_a_full_stop_follows_the_blank_for_every_kind_of_model_that_sees_it(monkeypatch):
-    monkeypatch.setattr(blanks.door, "opened", lambda name, dtype: SimpleNamespace(kind=name))
+    monkeypatch.setattr(blanks.asking, "opened", lambda name, dtype: SimpleNamespace(kind=name))
     sample = facts.draw("atlas", ["capital"], n_shots=2, n_facts=6, n_options=5, seed=0)
     found = answers.at_blanks(["causal", "masked", "seq2seq"], sample, ["template-1"])
     after = {reader: {e.asked.after for e in some} for (reader, *_), some in found.items()}

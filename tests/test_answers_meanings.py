@@ -19,7 +19,7 @@ def test_columns_are_listed_in_their_order_with_the_first_value_and_a_meaning():
 
 def test_what_the_door_and_the_rules_say_that_they_give_has_a_meaning():
     """The oracle is the door's own list of columns."""
-    [listed] = re.findall(r"Columns: (.+?) With another", ask.__doc__, re.S)
+    [listed] = re.findall(r"Columns:\n(.+?)Another ``reading``", ask.__doc__, re.S)
     named = set(re.findall(r"``(\w+)``", listed)) - {"by"}
     assert {"model", "fact", "correct", "confidence_gold", "n_options"} <= named <= set(MEANING)
     assert {"cue_word", "cue_frequent", *RULES} <= set(MEANING)

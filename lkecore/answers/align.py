@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
+import numpy as np
 import pandas as pd
 
 
@@ -45,5 +46,6 @@ def aligned(
 
 def as_text(column: pd.Series) -> pd.Series:
     """A column of a key as text, in which 3, 3.0 and "3" are equal and a missing value is ""."""
-    texts = ["" if pd.isna(value) else str(value).removesuffix(".0") for value in column]
-    return pd.Series(texts, column.index, dtype=object)
+    codes, values = pd.factorize(column, use_na_sentinel=False)  # most values are there many times
+    texts = ["" if pd.isna(value) else str(value).removesuffix(".0") for value in values]
+    return pd.Series(np.array(texts, dtype=object)[codes], column.index, dtype=object)

@@ -92,7 +92,7 @@ def _made(name: str) -> str | None:
 
 
 def _built(name: str) -> Path | None:
-    """The cache folder of :func:`_made`, or None if it is not there."""
+    """The cache folder of ``_made``, or None if it is not there."""
     made = _made(name)
     folder = cache_folder() / "models" / made if made else None
     return folder if folder and folder.is_dir() else None

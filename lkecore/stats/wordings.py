@@ -88,6 +88,7 @@ def crossed(frame: pd.DataFrame, *, n: int = 100, seed: int = 0) -> pd.DataFrame
 
     - ``worst``, ``best``: the accuracy of the templates that are worst or best on the other half;
     - ``average``: the mean accuracy of all templates.
+
         best = mean over halvings of (1 / |T|) sum over t in T of right(t, best template of t's other half)
 
     On the pairs by which it is chosen, the best of many templates is above their average by luck alone. Here

@@ -28,6 +28,7 @@ class InThisProcess(Engine):
 
     @classmethod
     def execute_managed_notebook(cls, nb_man, kernel_name, **_):
+        nb_man.nb.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
         InteractiveShell.clear_instance()
         shell = InteractiveShell.instance(display_pub_class=CapturingDisplayPublisher)
         shown = shell.display_pub.outputs

@@ -32,8 +32,11 @@ import lkecore.runs.preload  # noqa: E402, F401
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 import test_architecture  # noqa: E402
 
+OURS = ("lkecore", "own", "test_architecture")
+
 # Of what that has imported the libraries stay: ours are those of the copy.
-for name in [name for name in sys.modules if name.partition(".")[0] == "lkecore"]:
+sys.path.pop(0)
+for name in [name for name in sys.modules if name.partition(".")[0] in OURS]:
     del sys.modules[name]
 
 # Without a word that libraries were there before pytest could look at their asserts.

@@ -166,7 +166,7 @@ class Bench:
         tokens = 0
         for tree, kids in trees:
 
-            def read(nodes: list[int], logits: Any, _: Any, tree=tree, kids=kids) -> None:
+            def read(nodes: list[int], logits: Any, tree=tree, kids=kids) -> None:
                 row = [i for i, node in enumerate(nodes) for _ in kids[node]]
                 token_logprobs(logits, row, [tree.token[kid] for n in nodes for kid in kids[n]])
 

@@ -8,9 +8,6 @@ import pytest
 
 from lkecore import answers, facts, prompts
 from lkecore.answers import rules
-from lkecore.errors import BadInput
-from lkecore.models import lab
-from lkecore.worlds import plain
 
 
 def pool(fact_set, relation, **size):
@@ -86,27 +83,6 @@ def test_facts_with_splits_keep_them_in_a_pool(tmp_path):
     drawn = pool(str(tmp_path), "P1", n_pool=3, n_facts=5, n_options=4)
     assert {fact.subject for fact in drawn.train} == {f"s{i}" for i in range(8)}
     assert len(drawn.facts) == 5 and {fact.split for fact in drawn.facts} == {"test"}
-
-
-@pytest.mark.parametrize(("least", "alone"), [(2, False), (2, True)])
-def test_facts_told_in_lists_are_those_of_a_loop_over_the_truth(least, alone):
-    expected = {
-        row.fact
-        for row in plain.states("lab:smoke-1").itertuples()
-        if row.state == "planted"
-        and row.split == "test"
-        and row.lists >= least
-        and (not alone or row.sentences == 0)
-    }
-    assert plain.told_in_lists("lab:smoke-1", least, alone=alone) == expected
-    assert expected or least > 2
-
-
-def test_a_lab_model_is_asked_about_its_own_world_and_an_unplanted_one_may_be_refused():
-    names = ["toy", "lab:smoke-1/0.15m-unplanted"]
-    assert lab.fact_sets(names, "atlas") == {names[0]: "atlas", names[1]: "lab:smoke-1"}
-    with pytest.raises(BadInput, match="0.15m-unplanted has not read the facts"):
-        lab.fact_sets(names, "atlas", unplanted=False)
 
 
 def test_a_question_whose_key_names_a_model_goes_to_that_model_alone():

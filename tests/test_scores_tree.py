@@ -330,17 +330,14 @@ ASK = {
     "distributions": lambda m, gb=None: tree.distributions(
         m, [["Kenya"]], lambda rows, _: rows.sum(), memory_gb=gb
     ),
-    "states": lambda m, gb=None: tree.hidden_states(m, ["Kenya"], memory_gb=gb),
 }
 REFUSED = [
     (lambda m: tree.piece_logprobs(m, [["K"]], memory_gb=0), "^memory_gb is 0, but must be a"),
     (lambda m: tree.distributions(m, [["K"]], sum, memory_gb=0), "^memory_gb is 0, but must be a"),
-    (lambda m: tree.hidden_states(m, ["K"], memory_gb=0), "^memory_gb is 0, but must be a number"),
     (lambda m: tree.distributions(m, [[""]], sum), "^text 1 is empty, and no token comes in front"),
     (lambda m: tree.distributions(m, ["Ke"], sum), "^each group must be a list of one context or"),
     (lambda m: tree.distributions(m, [["K"], []], sum), "^each group must be a list of one conte"),
     (lambda m: tree.piece_logprobs(m, [["K"], "Ke"]), "^sequence 2 must be a list of one piece or"),
-    (lambda m: tree.hidden_states(m, "Ke"), "^texts must be a list, found one string: 'Ke'$"),
 ]
 
 
@@ -508,7 +505,7 @@ def test_pieces_come_from_the_cache_the_second_time_to_the_last_bit():
     assert other["logprob"][7] != first["logprob"][7]
 
 
-# --- distributions and hidden states
+# --- distributions
 
 
 def next_logprobs(m, text: str) -> np.ndarray:
@@ -574,34 +571,6 @@ def test_no_groups_have_no_distributions_and_an_empty_context_needs_bos():
     m = model(network(), add_bos=True)
     found = tree.distributions(m, [[""]], entropy_and_divergences)
     np.testing.assert_allclose(found, [by_numpy(m, [""])], rtol=0, atol=NATS)
-
-
-@pytest.mark.parametrize(("kind", "add_bos"), WITH_AND_WITHOUT)
-def test_hidden_states_are_the_last_ones_of_a_plain_forward(kind, add_bos):
-    import torch
-
-    m = model(network(kind), add_bos=add_bos)
-    found = tree.hidden_states(m, [*CONTEXTS, "Kenya"])
-    assert found.shape == (7, 32) and found.dtype == np.float32
-    bos = [m.tokenizer.bos_token_id] if add_bos else []
-    for text, state in zip([*CONTEXTS, "Kenya"], found, strict=True):
-        ids = torch.tensor([[*bos, *m.tokenizer(text)["input_ids"]]])
-        with torch.inference_mode():
-            wanted = m.network(input_ids=ids, output_hidden_states=True).hidden_states[-1][0, -1]
-        # Float32; states are of the order of one.
-        np.testing.assert_allclose(state, wanted, rtol=0, atol=1e-4)
-
-
-def test_hidden_states_do_not_depend_on_a_bound_and_leave_no_hook_behind(monkeypatch):
-    for kind in BOUNDED:
-        net = helpers.network(kind)
-        wanted = tree.hidden_states(model(net), CONTEXTS)
-        with monkeypatch.context() as patch:
-            allow_at_once(patch, 3)
-            found = tree.hidden_states(model(net), CONTEXTS)
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-4)
-        assert not net.get_output_embeddings()._forward_pre_hooks
-    assert tree.hidden_states(model(net), []).shape == (0, 32)
 
 
 # --- the frame

@@ -170,21 +170,20 @@ def boundless(most: int) -> Memory:
     return Memory(2**62, 0, 0, 0, 0, 0, most=most)
 
 
-def walked(net, way, strings, reads, most=512, **given):
+def walked(net, way, strings, reads, most=512):
     """({string: its logits}, tokens forwarded) of a walk; each node may be read once only."""
     tree, _ = tree_of(strings)
     nodes = {string_of(tree, node): node for node in range(1, len(tree.token))}
-    found, states = {}, {}
+    found = {}
 
-    def read(these, logits, hidden):
-        assert len(these) == len(logits) and (hidden is None or len(hidden) == len(these))
+    def read(these, logits):
+        assert len(these) == len(logits)
         for i, node in enumerate(these):
             assert node not in found
             found[node] = logits[i].clone()
-            states[node] = None if hidden is None else hidden[i].clone()
 
     wanted = {nodes[string] for string in reads}
-    tokens = walk(net, tree, wanted, read, way=way, memory=boundless(most), **given)
+    tokens = walk(net, tree, wanted, read, way=way, memory=boundless(most))
     assert set(found) == wanted
     return {string_of(tree, node): found[node].numpy() for node in found}, tokens
 
@@ -282,7 +281,7 @@ def test_memory_that_runs_out_while_a_result_is_read_costs_no_result(way):
     tree, ends = tree_of([(1, 2, 3, 4), (1, 2, 5, 6), (1, 7, 8), (1, 7, 9, 9), (1, 7, 9, 5)])
     reads, found = {*ends, tree.add([1, 2])}, {}
 
-    def read(nodes, logits, _):
+    def read(nodes, logits):
         calls.append(1)
         if len(calls) == 2 and way != "plain":
             raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")

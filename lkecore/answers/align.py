@@ -23,7 +23,7 @@ def aligned(
     - the columns of ``first``;
     - ``name|``: each column ``name`` of ``second`` that ``first`` has too;
     - ``side``: "both", "left_only" or "right_only";
-    - ``nth``: the number of the row among those with the same key, from 0.
+    - ``nth``: the number of the row among those with the same key, from 0; always 0 unless ``numbered``.
 
     The first row with a key in ``first`` meets the first one in ``second``, the second the second, and so on.
     Unless ``numbered``, each row of ``first`` meets the first row of ``second`` with its key. With an empty

@@ -14,7 +14,6 @@ import json
 import lzma
 import re
 import shutil
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -141,19 +140,6 @@ def parse(name: str) -> Named:
             f"model {name}: its training seed {seed!r} must be a whole number of at most 9 digits"
         )
     return replace(named, seed=int(seed))
-
-
-def fact_sets(models: Sequence[str], fact_set: str, *, unplanted: bool = True) -> dict[str, str]:
-    """{model: the facts that it is asked}: a model of the lab its own world, any other ``fact_set``.
-
-    Raises :class:`BadInput` for a name that no lab model has and, without ``unplanted``, for a model that has
-    not read the facts.
-    """
-    own = {name: parse(name).world if is_name(name) else fact_set for name in models}
-    for name in filter(is_name, [] if unplanted else models):
-        if parse(name).variant == "unplanted":
-            raise BadInput(f"{name} has not read the facts that are asked")
-    return own
 
 
 def recipe(name: str) -> Recipe:

@@ -24,9 +24,11 @@ def compare(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> pd.DataFram
     - ``file``;
     - ``rows``: the number of rows of the runs;
     - ``not_there``: the number of these about which no shipped row is, such as another model or relation;
-    - ``differ``: the number of rows that differ from the shipped one: a number by more than
-      ``again.MOST_APART`` and this share of it, a word, or a yes or no;
-    - ``largest``: the largest difference of a probability, confidence or other number.
+    - ``differ``: the number of rows that differ from the shipped one: a fraction by more than
+      ``again.MOST_APART`` and this share of it, or a yes or no;
+    - ``largest``: the largest difference of a probability, confidence or other fraction.
+
+    Words and whole numbers say which question a row is about: where one differs, the row is not there.
 
     A run of fewer models, relations or facts than ship is compared with its part. The number of a fact is its
     place among the facts of its relation, so relations must be whole.

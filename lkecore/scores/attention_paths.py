@@ -85,7 +85,7 @@ def _find(network: Any, window: int | None, aside: int) -> str:
         ends = [tree.add(tail, after=top) for tail in tails]
         found = {}
 
-        def read(nodes: list[int], logits: Any, _: Any) -> None:
+        def read(nodes: list[int], logits: Any) -> None:
             for node, row in zip(nodes, logits.float().log_softmax(-1), strict=True):
                 found.update({kid: row[token].item() for token, kid in tree.kids[node].items()})
 

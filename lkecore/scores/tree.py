@@ -11,7 +11,7 @@ So an option of one token costs nothing at all.
                                        [ Par ]       inner nodes: the tokens before a last token
                                        [ Ber ][ l ]
 
-The module has log-probabilities of options and of pieces, whole distributions, and hidden states.
+The module has log-probabilities of options and of pieces, and whole distributions.
 """
 
 import math
@@ -251,7 +251,7 @@ def _reduced(
     ends = [[tree.add(row) for row in rows] for rows in block]
     rows_at: dict[int, Any] = {}
 
-    def read(nodes: list[int], logits: Any, _: Any) -> None:
+    def read(nodes: list[int], logits: Any) -> None:
         for node, row in zip(nodes, logits, strict=True):
             rows_at[node] = row.float().log_softmax(-1)
             if not math.isfinite(rows_at[node].max().item()):
@@ -263,35 +263,6 @@ def _reduced(
         groups = (torch.stack([rows_at[node] for node in group]) for group in ends)
         numbers = [reduce(rows, first + i) for i, rows in enumerate(groups)]
         return [n.cpu().double().reshape(-1) for n in numbers], tokens
-
-
-def hidden_states(
-    model: Model, texts: Sequence[str], *, memory_gb: float | None = None
-) -> np.ndarray:
-    """The final hidden state at the last token of each text, shape (text, hidden), float32.
-
-    The model's output head reads it there, after the last normalisation (XT-S6 puts a head of its own on
-    it). Raises :class:`BadInput` as :func:`distributions` does.
-    """
-    check_kind(model, "causal")
-    memory_gb = bound_of(memory_gb)
-    rows = _whole(model, texts)
-    network, tree = model.network, Tree()
-    ends = [tree.add(row) for row in rows]
-    states: dict[int, np.ndarray] = {}
-
-    def read(nodes: list[int], _: Any, hidden: Any) -> None:
-        for node, state in zip(nodes, hidden.float().cpu().numpy(), strict=True):
-            if not np.isfinite(state).all():
-                raise not_finite(model, tree.depth[node])
-            states[node] = state
-
-    memory = memory_of(network, memory_gb)
-    chosen = way(network, max(map(len, rows), default=0))
-    tokens = walk(network, tree, set(ends), read, way=chosen, memory=memory, hidden=True)
-    record(model, rows, tokens, memory_gb=memory_gb)
-    width = network.get_output_embeddings().weight.shape[1]
-    return np.array([states[node] for node in ends], dtype=np.float32).reshape(len(ends), width)
 
 
 def tree_of(chunk: Sequence[Encoded]) -> tuple[Tree, list[list[int]]]:
@@ -324,7 +295,7 @@ def _edges(
     logprob: dict[int, float] = {}
     done = 0
 
-    def read(nodes: list[int], logits: Any, _: Any) -> None:
+    def read(nodes: list[int], logits: Any) -> None:
         nonlocal done
         ends = [kid for node in nodes for kid in kids[node]]
         row = [i for i, node in enumerate(nodes) for _ in kids[node]]

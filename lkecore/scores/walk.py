@@ -23,17 +23,15 @@ The packed way is several times faster. ``attention_paths`` finds out which way 
 
 import copy
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from lkecore.errors import BadInput
 from lkecore.scores.passes import Memory, State, attempt, forward, tensor
 from lkecore.scores.trie import Tree
 
-# A function that is called with nodes, their logits (node, vocabulary) and, if wanted, their final
-# hidden states (node, hidden), which the output head reads.
-Read = Callable[[list[int], Any, Any], None]
+# A function that is called with nodes and their logits (node, vocabulary).
+Read = Callable[[list[int], Any], None]
 
 
 def walk(
@@ -44,7 +42,6 @@ def walk(
     *,
     way: str,
     memory: Memory,
-    hidden: bool = False,
 ) -> int:
     """Forward the nodes that ``reads`` need and no others; return the number of tokens, without padding.
 
@@ -54,36 +51,18 @@ def walk(
     """
     import torch
 
-    with torch.inference_mode(), _head_watched(network, hidden) as last:
-        walked = _Walk(network, tree, set(reads), read, way, memory, last)
+    with torch.inference_mode():
+        walked = _Walk(network, tree, set(reads), read, way, memory)
         walked.all()
     return walked.forwarded
-
-
-@contextmanager
-def _head_watched(network: Any, wanted: bool) -> Iterator[list[Any]]:
-    """Yield a list whose one entry is always the output head's last input, if that is wanted."""
-    last: list[Any] = [None]
-    if not wanted:
-        yield last
-        return
-
-    def keep(_: Any, args: tuple[Any, ...]) -> None:
-        last[0] = args[0]
-
-    hook = network.get_output_embeddings().register_forward_pre_hook(keep)
-    try:
-        yield last
-    finally:
-        hook.remove()
 
 
 class _Walk:
     """One walk; the cache in ``state`` contains the path to the present node."""
 
-    def __init__(self, network, tree, reads, read, way, memory, last) -> None:
+    def __init__(self, network, tree, reads, read, way, memory) -> None:
         self.network, self.tree, self.reads, self.read = network, tree, reads, read
-        self.way, self.memory, self.last = way, memory, last
+        self.way, self.memory = way, memory
         self.sizes = tree.sizes(reads)
         self.deepest = max((tree.depth[node] for node in reads), default=0)
         self.in_rows = self._row_tokens() if way == "expanded" else []
@@ -187,16 +166,13 @@ class _Walk:
         keep = [i for i, node in enumerate(nodes) if node in self.reads]
         logits = self.state.text([self.tree.token[node] for node in nodes], keep)
         self.forwarded += len(nodes)
-        self.tell([nodes[i] for i in keep], logits, self.states(0, len(keep)))
+        self.tell([nodes[i] for i in keep], logits)
         return True
 
-    def tell(self, nodes: list[int], logits: Any, states: Any) -> None:
+    def tell(self, nodes: list[int], logits: Any) -> None:
         if nodes:
-            self.read(nodes, logits, states)
+            self.read(nodes, logits)
             self.reads.difference_update(nodes)
-
-    def states(self, row: int, n: int) -> Any:
-        return None if self.last[0] is None else self.last[0][row, :n]
 
     def below(self, roots: Iterable[int]) -> list[int]:
         """All nodes of the subtrees that go through the network, parents before children."""
@@ -212,7 +188,7 @@ class _Walk:
         keep = [i for i, node in enumerate(nodes) if node in self.reads]
         logits = self.state.pack(self.tree, nodes, keep, self.way)
         self.forwarded += len(nodes)
-        self.tell([nodes[i] for i in keep], logits, self.states(0, len(keep)))
+        self.tell([nodes[i] for i in keep], logits)
         return True
 
     def batch(self, group: list[int]) -> bool:
@@ -239,10 +215,7 @@ class _Walk:
         logits = forward(self.network, tokens, wide, range(width))
         for i, path in enumerate(paths):
             keep = [k for k, node in enumerate(path) if node in self.reads]
-            states = self.states(i, width)
-            self.tell(
-                [path[k] for k in keep], logits[i, keep], None if states is None else states[keep]
-            )
+            self.tell([path[k] for k in keep], logits[i, keep])
         self.forwarded += sum(map(len, paths))
 
     def plain(self) -> None:
@@ -263,7 +236,6 @@ class _Walk:
         tokens = [self.tree.token[node] for node in path]
         logits = self.network(input_ids=tensor([tokens], self.network), use_cache=False).logits[0]
         keep = [k for k, node in enumerate(path) if node in self.reads]
-        states = self.states(0, len(path))
-        self.tell([path[k] for k in keep], logits[keep], None if states is None else states[keep])
+        self.tell([path[k] for k in keep], logits[keep])
         self.forwarded += len(path)
         return True

@@ -97,16 +97,6 @@ def states(spec: str) -> pd.DataFrame:
     return _states(spec).copy()
 
 
-def told_in_lists(spec: str, least: int, *, alone: bool = False) -> frozenset[str]:
-    """Ids of the asked facts that at least ``least`` lists of the text state as they are.
-
-    ``alone``: only those that no sentence states besides.
-    """
-    found = states(spec)
-    told = (found["state"] == "planted") & (found["split"] == "test") & (found["lists"] >= least)
-    return frozenset(found.loc[told & ((found["form"] == "list") | (not alone)), "fact"])
-
-
 def documents(spec: str, *, planted: bool = True) -> list[str]:
     """The text of a world, document by document, in the order of reading.
 

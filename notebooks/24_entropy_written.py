@@ -280,12 +280,14 @@ def less_known(
     code = pd.factorize(some["relation"])[0]
     same = np.equal.outer(code[a], code[b]) | (not within)
     whose, names = pd.factorize(some["subject"])
+    of = np.eye(len(names))[whose]  # (fact, subject)
     share = np.full(len(names), 1 / len(names))
     times = np.random.default_rng(seed).multinomial(len(names), share, 2000)
-    times = np.vstack([np.ones(len(names)), times])[:, whose]  # row 0: data
+    times = np.vstack([np.ones(len(names)), times])  # row 0: data
+    pairs_won = of[a].T @ (wins * same) @ of[b]  # (subject, subject)
     won, n = (
-        (times[:, a] @ each * times[:, b]).sum(axis=1)
-        for each in (wins * same, same)
+        (times @ each * times).sum(axis=1)
+        for each in (pairs_won, of[a].T @ same @ of[b])
     )
     with np.errstate(invalid="ignore"):  # no such pair
         return stats.interval(pd.Series(won / n)).assign(n=len(names))

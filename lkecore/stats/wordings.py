@@ -7,8 +7,9 @@ compared. It is about one model, asked in one way: a prompt that is there twice 
 sections are those of Zhao et al. 2024 (BELIEF).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -48,11 +49,7 @@ def fluctuation(
     if unit == "independent":
         shared = [[frame.groupby(PAIR)["correct"].mean().to_numpy()]]
     else:
-        of_templates = frame.groupby([*PAIR, "template"])["correct"].mean().reset_index()
-        shared = [
-            [of["correct"].to_numpy() for _, of in rows.groupby("template")]
-            for _, rows in of_templates.groupby("relation")
-        ]
+        shared = [table.to_numpy(float) for _, table in sorted(_tables(frame), key=itemgetter(0))]
     rng, right = np.random.default_rng(seed), np.zeros(n)
     for templates in shared:
         drawn = rng.integers(len(templates), size=n)
@@ -73,8 +70,7 @@ def spread(frame: pd.DataFrame) -> pd.Series:
     ``correct``), and a relation with fewer than two templates or pairs.
     """
     found = {}
-    for relation, rows in asked(frame, binary=False).groupby("relation", sort=False):
-        table = rows.pivot_table(index="template", columns="fact", values="correct")
+    for relation, table in _tables(asked(frame, binary=False)):
         if min(table.shape) < 2:
             raise BadInput(
                 f"relation {relation!r} has {table.shape} templates and pairs; 2 or more"
@@ -105,13 +101,20 @@ def crossed(frame: pd.DataFrame, *, n: int = 100, seed: int = 0) -> pd.DataFrame
     {'worst': 1.0, 'average': 0.5, 'best': 0.0}
     """
     found = {}
-    for relation, rows in asked(frame, binary=False).groupby("relation", sort=False):
-        table = rows.pivot_table(index="template", columns="fact", values="correct").to_numpy(float)
+    for relation, of in _tables(asked(frame, binary=False)):
+        table = of.to_numpy(float)
         if table.shape[1] < 2:
             raise BadInput(f"relation {relation!r} has one pair; a choice on half of them takes 2")
         found[relation] = [-elsewhere(-table, n, seed), table.mean(), elsewhere(table, n, seed)]
     columns = ["worst", "average", "best"]
     return pd.DataFrame.from_dict(found, "index", columns=columns).rename_axis("relation")
+
+
+def _tables(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield each relation and its means of ``correct`` over expressions, (template, fact)."""
+    means = frame.groupby(["relation", "template", "fact"])["correct"].mean()
+    for relation in frame["relation"].unique():
+        yield relation, means.loc[relation].unstack()
 
 
 def elsewhere(table: NDArray[np.float64], n: int = 100, seed: int = 0) -> float:

@@ -87,7 +87,7 @@ def _facts(spec: str, sentence: str) -> list[tuple[str, str, str]]:
     found = []
     for relation, begin, middle, close, subject_first in _forms():
         start, end = len(begin), len(sentence) - len(close)
-        if not (sentence.startswith(begin) and sentence.endswith(close)):
+        if middle not in sentence or not sentence.startswith(begin) or not sentence.endswith(close):
             continue
         at = sentence.find(middle, start + 1)
         while 0 < at < end - len(middle):

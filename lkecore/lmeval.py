@@ -118,7 +118,7 @@ class TreeLM(HFLM):
         logprob: dict[int, float] = {}
         likeliest: set[int] = set()
 
-        def read(nodes: list[int], logits: Any, _: Any) -> None:
+        def read(nodes: list[int], logits: Any) -> None:
             ends = [(i, kid) for i, node in enumerate(nodes) for kid in kids[node]]
             rows, tokens = [i for i, _ in ends], [tree.token[kid] for _, kid in ends]
             top = logits.argmax(-1).tolist()

@@ -92,19 +92,6 @@ def test_each_request_has_the_number_and_the_flag_of_a_plain_pass(nodes, monkeyp
     )
 
 
-def test_what_requests_share_is_forwarded_once():
-    lm = Stub(window=200)
-    sizes = []
-    lm.model.register_forward_pre_hook(
-        lambda _, args, given: sizes.append(given["input_ids"].shape[1]), with_kwargs=True
-    )
-    lm._loglikelihood_tokens([(("a", "b"), [1, 2], [3])])  # finds out the way
-    sizes.clear()
-    shots = list(range(40))
-    lm._loglikelihood_tokens([(("a", "b"), shots, [i]) for i in range(20)])
-    assert sum(sizes) == 40  # a token of its own is read, not forwarded
-
-
 @pytest.mark.parametrize(
     ("context", "own", "said"),
     [

@@ -13,7 +13,7 @@ from lkecore import progress
 from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
 from lkecore.models.model import template
-from lkecore.prompts.instilled import INSTILLATIONS, instilled
+from lkecore.prompts.instilled import instilled
 from lkecore.prompts.prompt import template as template_of
 from lkecore.scores import blanks, expected
 
@@ -168,26 +168,6 @@ def test_the_forecast_counts_tokens_and_what_is_kept(one_of_a_kind, tmp_path, mo
     assert list(equal) == list(blanks.shifts(one_of_a_kind, asked, top=2))
 
 
-def test_what_is_asked_before_the_statement_is_the_same_whatever_is_said(one_of_a_kind):
-    first, *others = (
-        blanks.shifts(one_of_a_kind, asked_of(one_of_a_kind, name), use_cache=False)
-        for name in INSTILLATIONS
-    )
-    same = ["entropy", "rank", "surprisal", "n_tokens", "merged", "shared"]
-    for other in others:
-        pd.testing.assert_frame_equal(first[same], other[same], atol=NATS)
-        assert (first["kl"] - other["kl"]).abs().max() > NATS
-
-
-def test_options_that_begin_alike_share_their_first_token():
-    model = helpers.model(helpers.network(), add_bos=True)
-    made = instilled("[X]:[Y]", FACTS, OPTIONS)
-    # Each letter is a token: Paris and Parma begin with P, the others with letters of their own.
-    found = blanks.shifts(model, made, use_cache=False)
-    assert found["shared"].tolist() == [True, False, False, False]
-    assert found["n_tokens"].tolist() == [len(fact.object) for fact in FACTS]
-
-
 def test_an_object_that_merges_with_the_text_before_it_is_named():
     import torch
 
@@ -205,15 +185,6 @@ def test_a_list_of_tokens_that_cannot_be_is_refused_at_the_door(top):
     model = helpers.model(None)  # it has no network
     with pytest.raises(BadInput, match=f"top is {top}, but must be 0 to {len(model.tokenizer)}"):
         blanks.shifts(model, [], top=top)
-
-
-def test_an_object_that_the_tokenizer_does_not_know_is_refused_before_the_network_is_loaded():
-    model = helpers.model(None, tokenizer=helpers.wordpiece_tokenizer(), kind="masked")
-    made = instilled("The capital of [X] is [Y]", [Fact("1", "r", "France", "☃")], [("☃",)])
-    with pytest.raises(BadInput, match="option '☃' has a token that toy model does not know"):
-        blanks.shifts(model, made, use_cache=False)
-    with pytest.raises(BadInput, match="does not know"):
-        blanks.check(model, made)
 
 
 # --- one side alone, at one mask ------------------------------------------------------------------

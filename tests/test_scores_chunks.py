@@ -16,11 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lkecore import progress
-from lkecore.errors import BadInput
 from lkecore.models import weights
 from lkecore.models.model import open_model
 from lkecore.prompts.prompt import Prompt
-from lkecore.scores import chunks, masked, seq2seq, store, tree
+from lkecore.scores import chunks, store, tree
 from lkecore.scores import expected as counting
 from lkecore.storage import cache_folder
 
@@ -31,12 +30,6 @@ CAPITAL = [
     prompt("Chad", ["b", "cd"], fact="f2", relation="capital"),
 ]
 BORN = [prompt("1879a", ["bm", "b", "Ulm"], fact="f3", relation="born")]
-NAMES = (" Paris", " New York", " Rome")
-BLANKS = [
-    Prompt("f1", "r", "s", "The capital of France is", NAMES, NAMES, 0, "."),
-    Prompt("f2", "r", "s", "Rome is in", NAMES[:2], NAMES[:2], 0, " ."),
-    Prompt("f3", "other", "s", "Par", ("is", "York"), ("is", "York"), 0, "."),
-]
 
 
 @pytest.fixture(autouse=True)
@@ -73,30 +66,6 @@ def files() -> list:
 # --- found again
 
 
-@pytest.mark.parametrize("kind", ["causal", "separate", "masked", "closed"])
-def test_a_kept_chunk_is_found_without_tokenising(kind):
-    if kind in ("causal", "separate"):
-        network, tokenizer = helpers.network(), helpers.bpe_tokenizer(MERGES)
-        scorer, prompts, asked = tree, CAPITAL + BORN, {"separate": kind == "separate"}
-    elif kind == "masked":
-        network, tokenizer = helpers.blank_filler("BERT")
-        scorer, prompts, asked = masked, BLANKS, {}
-    else:
-        network, tokenizer = helpers.blank_filler("T5")
-        scorer, prompts, asked = seq2seq, BLANKS, {"closed": kind == "closed"}
-    of_kind = {"kind": scorer.__name__.rpartition(".")[2].replace("tree", "causal")}
-    first = scorer.option_logprobs(model(network, tokenizer=tokenizer, **of_kind), prompts, **asked)
-    silent = model(tokenizer=Tokenizer(), **of_kind)
-    second = scorer.option_logprobs(silent, prompts, **asked)
-    pd.testing.assert_frame_equal(first.frame, second.frame, check_exact=True)
-    assert "_loaded" not in silent.__dict__
-    assert (first.cached, second.cached, second.tokens_forwarded) == (False, True, 0)
-    assert second.seconds == 0
-    # A b merges with the end of Kenya and, in two options, of 1879a; "Par" and "is" are one token.
-    merged = {"causal": 1 + 2, "masked": 1}.get(kind, 0)
-    assert first.merged == second.merged == merged
-
-
 def test_of_two_relations_only_the_one_that_is_missing_is_tokenised_and_computed(
     tmp_path, monkeypatch
 ):
@@ -126,15 +95,6 @@ def test_a_relation_that_comes_twice_in_one_call_is_computed_once():
     assert found.merged == 2 * alone[0].merged + alone[1].merged
     values = found.frame["logprob"].tolist()
     assert len(files()) == 2 and values[:5] == values[-5:]
-
-
-def test_bad_input_in_the_second_relation_stops_before_the_first_is_computed():
-    network = helpers.network()
-    network.forward = lambda **_: pytest.fail("computed")
-    too_long = [prompt("1879" * 9, ["Ulm"], fact="f3", relation="born")]
-    with pytest.raises(BadInput, match="38 tokens are more than the model's context of 20"):
-        tree.option_logprobs(causal(network, context_length=20), CAPITAL + too_long)
-    assert not files()
 
 
 def bit_flipped(path, first):
@@ -273,24 +233,6 @@ def test_the_key_changes_with_each_file_of_a_local_model_that_decides_tokens(tmp
         (folder / name).write_text(json.dumps(content), encoding="utf-8")
         keys.append(chunks.key_of(open_model(str(folder), device="cpu"), CAPITAL, settings))
     assert len(set(keys)) == 1 + len(names)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (("ab", ("c",), ""), ("a", ("bc",), "")),
-        (("a", ("b", "c"), ""), ("a", ("bc",), "")),
-        (("a", ("b",), "c"), ("a", ("b", "c"), "")),
-        (("a", ('b", "c',), ""), ("a", ("b", "c"), "")),
-        (("é", ("b",), ""), ("\\u00e9", ("b",), "")),
-    ],
-)
-def test_texts_that_are_equal_when_joined_have_keys_of_their_own(one, other):
-    def key_of(context, continuations, after):
-        asked = Prompt("f", "r", "s", context, continuations, continuations, 0, after)
-        return key([asked])
-
-    assert key_of(*one) != key_of(*other)
 
 
 PARTS = st.text(alphabet='ab", []\\', max_size=3)

@@ -8,14 +8,13 @@ import json
 
 import helpers
 import numpy as np
-import pandas as pd
 import pytest
 import test_scores_tokens as cut
 
 from lkecore.errors import BadInput
 from lkecore.models.model import open_model, template
 from lkecore.prompts.prompt import Prompt
-from lkecore.scores import expected, generate, masked, seq2seq, slots, tree
+from lkecore.scores import expected, generate, masked, seq2seq, tree
 
 NATS = 1e-4  # float32, the same sums in another order over 2 layers: about 1e-5
 TEMPLATES = {"A": "$A", "X A": "<x> $A", "X Y A": "<x> <y> $A", "X A Z": "<x> $A <z>"}
@@ -148,32 +147,6 @@ def test_what_comes_next_is_what_comes_next_behind_the_tokenizers_own_text(asked
     assert said.logprob == pytest.approx(rows[-1].max(), abs=NATS)
 
 
-def test_questions_in_one_prompt_have_the_front_once(asked):
-    from lkecore import prompts
-    from lkecore.facts.fact import Fact
-
-    which, model = asked
-    pairs = [("Italy", "Rome"), ("Spain", "Madrid"), ("France", "Paris")]
-    shown = [Fact(str(i), "capital", s, o) for i, (s, o) in enumerate(pairs)]
-    question = Fact("q", "capital", "Kenya", "Paris")
-    options = [("Paris", "Rome")]
-    groups = prompts.slots(shown, [question], options, first=2, every=1, seed=0)
-    found = slots.slot_logprobs(model, groups, use_cache=False)
-    [group] = groups
-    wanted = {}
-    for pieces in group.texts:
-        ids = list(model.front)
-        for piece in pieces[: group.places[0] + 1]:
-            start = len(ids)
-            ids += by_itself(model, piece, add_special_tokens=False)
-        rows = helpers.plain_logprobs(model.network, ids)
-        option = pieces[group.places[0]].strip()
-        wanted[option] = sum(rows[i - 1, ids[i]] for i in range(start, len(ids)))
-    np.testing.assert_allclose(
-        found.frame["logprob"], [wanted[o] for o in found.frame["option"]], rtol=0, atol=NATS
-    )
-
-
 def test_without_a_prefix_nothing_is_in_front_and_nothing_of_the_other_is_kept(
     tmp_path, monkeypatch
 ):
@@ -293,20 +266,3 @@ def test_models_that_fill_blanks_count_texts_that_they_do_not_know(kind):
         BadInput, match=f"option '{UNKNOWN}' has a token that toy model does not know"
     ):
         score(model, [prompt(options=("Rome", UNKNOWN))], use_cache=False)
-
-
-def test_lke_score_says_what_is_in_front_and_what_is_not_known(tmp_path, lke):
-    rows = [{"sub_label": UNKNOWN + "i" * i, "obj_label": CAPITALS[i % 3]} for i in range(5)]
-    pd.DataFrame(rows).to_json(tmp_path / "capital.jsonl", orient="records", lines=True)
-    folder = saved(tmp_path / "m", with_template(cut.unigram(), "X Y A"))
-    said = {}
-    for prefix in ("default", "none"):
-        code, out, err = lke(
-            "score", "--facts", tmp_path / "capital.jsonl", "--relation", "capital", "--model", folder,
-            "--shots", 0, "--options", 3, "--prefix", prefix, "--out", tmp_path / "out",
-        )  # fmt: skip
-        assert not code, err
-        said[prefix] = json.loads(out)
-    assert said["default"]["prefix"] == ["<x>", "<y>"] and said["none"]["prefix"] == []
-    for summary in said.values():
-        assert summary["with_unknown_tokens"] == summary["n_facts"] > 0

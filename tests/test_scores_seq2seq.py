@@ -89,31 +89,6 @@ def test_an_option_is_scored_as_by_one_plain_forward_with_labels(fillers, kind, 
     assert scored.merged == 0
 
 
-@pytest.mark.parametrize("closed", [False, True])
-def test_no_more_is_forwarded_than_each_source_once_and_the_longest_beginnings(fillers, closed):
-    model = fillers["T5"]
-    total = 0
-    for prompt in QUESTIONS:
-        total += len(source_of(model.tokenizer, prompt.context, prompt.after))
-        inner = set()
-        for continuation in prompt.continuations:
-            ids = model.tokenizer(continuation, add_special_tokens=False)["input_ids"]
-            inner.add(tuple(ids if closed else ids[:-1]))
-        longest = [a for a in inner if not any(a != b and b[: len(a)] == a for b in inner)]
-        total += sum(2 + len(row) for row in longest)  # start, sentinel, beginning
-    assert scores(model, QUESTIONS, closed=closed).tokens_forwarded == total
-
-
-def test_a_network_that_knows_nothing_gives_every_token_the_same_probability():
-    network, tokenizer = helpers.blank_filler("T5 v1.1")
-    network.lm_head.weight.data.zero_()
-    asked = [question("The capital of France is", ("Paris", "New York", "Oslo"))]
-    for closed in (False, True):
-        frame = scores(filler(network), asked, closed=closed).frame
-        lengths = [n + closed for n in (1, 2, 5)]  # Oslo is a space and four letters
-        assert np.allclose(frame["logprob"], [-n * math.log(len(tokenizer)) for n in lengths])
-
-
 # --- which tokens are the option's
 
 
@@ -124,15 +99,6 @@ def test_an_option_with_and_without_a_space_in_front_is_the_same():
     assert len({(e.source, e.options) for e in encoded}) == 1
     words = [tokenizer.convert_ids_to_tokens(ids) for ids in encoded[0].options[:3]]
     assert words == [["▁Paris"], ["▁Rome"], ["▁New", "▁York"]]
-
-
-def test_the_encoder_reads_the_text_with_a_sentinel_and_the_end_of_sequence():
-    tokenizer = helpers.t5_tokenizer()
-    asked = [question("The capital is", after=after) for after in (" .", ".", "")]
-    tokens = [tokenizer.convert_ids_to_tokens(e.source) for e in seq2seq.encode(tokenizer, asked)]
-    before = ["▁The", "▁capital", "▁is", "<extra_id_0>"]
-    # Nothing comes between the blank and a full stop that stands right behind it.
-    assert tokens == [[*before, *after, "</s>"] for after in (["▁", "."], ["."], [])]
 
 
 # --- what is refused

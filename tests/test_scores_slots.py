@@ -1,7 +1,6 @@
 """EIC-LKE's slots (IC-S2): each option as one plain forward pass over its own prompt says it."""
 
 import helpers
-import numpy as np
 import pandas as pd
 import pytest
 from helpers import model, network
@@ -11,8 +10,6 @@ from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
 from lkecore.prompts.eiclke import slots
 from lkecore.scores.slots import encode_slots, slot_logprobs
-from lkecore.scores.tree import option_logprobs
-from lkecore.stats import choice
 from lkecore.storage import cache_folder
 
 NATS = 1e-4  # float32, the same sums in another order
@@ -108,28 +105,6 @@ def test_a_space_token_has_an_id_of_its_own_between_subject_and_object(kind):
         assert tokenizer.convert_ids_to_tokens(own) == expected[space_token:]
 
 
-def test_the_frame_is_that_of_options_asked_one_by_one():
-    m = model(network())
-    frame = slot_logprobs(m, made()).frame
-    from lkecore.prompts.prompt import many_shot
-
-    one_by_one = option_logprobs(m, many_shot(SHOTS, ASKED, OPTIONS, pair_separator="_")).frame
-    same = ["fact", "subject", "continuation", "option", "gold", "n_tokens"]
-    pd.testing.assert_frame_equal(frame[same], one_by_one[same])
-    assert choice.answers(frame)["fact"].tolist() == [fact.id for fact in ASKED]
-
-
-def test_only_what_must_go_through_the_model_does():
-    m, groups = model(network()), made()
-    expected = 0
-    for group in groups:
-        # Of each prompt, all up to the token before the last option's last one.
-        ends = [sum(len(piece) for piece in text[: group.places[-1] + 1]) for text in group.texts]
-        rows = ["".join(text)[:end] for text, end in zip(group.texts, ends, strict=True)]
-        expected += helpers.brute_force_tokens(rows)
-    assert slot_logprobs(m, groups).tokens_forwarded == expected
-
-
 def test_a_group_that_is_kept_is_not_asked_again():
     groups = made()
     first = slot_logprobs(model(network()), groups[:1])
@@ -145,12 +120,6 @@ def test_a_group_that_is_kept_is_not_asked_again():
     assert "_loaded" not in unloaded.__dict__
     assert (again.cached, again.tokens_forwarded, first.cached) == (True, 0, False)
     assert len(list(cache_folder().rglob("*.parquet"))) == 2
-
-
-def test_another_order_of_the_options_is_another_question():
-    m = model(network())
-    one, other = (slot_logprobs(m, made(seed=seed)).frame["logprob"] for seed in (0, 1))
-    assert not np.allclose(one, other)
 
 
 # Letters up to the longest option of each slot but its last: "Ita_Rome_Fra_Paris_" has 19,

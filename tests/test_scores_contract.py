@@ -280,9 +280,9 @@ def test_a_network_whose_numbers_are_none_is_refused_with_its_dtype_and_nothing_
 
 
 NO = {
-    "tree": (tree.option_logprobs, LETTERS, "memory_gb", (0, -1, np.nan, np.inf)),
-    "masked": (masked.option_logprobs, WORDS, "batch_rows", (0, -1)),
-    "seq2seq": (seq2seq.option_logprobs, WORDS, "batch_rows", (0, -1)),
+    "tree": (tree.option_logprobs, LETTERS, "memory_gb", (-1, np.nan, np.inf)),
+    "masked": (masked.option_logprobs, WORDS, "batch_rows", (0,)),
+    "seq2seq": (seq2seq.option_logprobs, WORDS, "batch_rows", (0,)),
     "generate": (generation.generate, TEXTS, "memory_gb", (0,)),
 }
 

@@ -134,16 +134,11 @@ def ask_pair(*pair):
 FACT = r"^fact f1 \('subject'\): [^\n]*"
 REFUSED = [
     (ask("The", ["Paris", "Zürich"]), f"{FACT}option 'Zürich' has a token that toy model does not"),
-    (ask("The", ["Paris", "  "]), f"{FACT}option '  ' has no token of its own"),
-    (ask("The", ["Rome", "Rome"]), f"{FACT}all options have the same tokens, as 'Rome' has"),
     (ask("The capital " * 31), f"{FACT}68 tokens are more than the model's context of 64"),
     (ask("[MASK] is"), f"{FACT}a mask stands in the text"),
-    (ask("The", after=" [MASK]"), f"{FACT}a mask stands in the text"),
     (ask_pair("The [MASK]", ""), r"^'The \[MASK\]' ... '': a mask stands in the text"),
-    (ask_pair("The", "[MASK]"), "a mask stands in the text, besides the blank"),
     (ask_pair("The capital " * 31, ""), "65 tokens are more than the model's context of 64"),
     (lambda m: masked.distributions(m, [[("The", "")], []], entropy), "^each group must be a list"),
-    (lambda m: masked.distributions(m, [], entropy, batch_rows=0), "^batch_rows is 0, but must be"),
     (
         lambda _: scores(filler(tokenizer=helpers.char_tokenizer()), QUESTIONS),
         "the tokenizer has no mask token",
@@ -205,7 +200,7 @@ def test_entropies_and_divergences_are_those_of_plain_forwards(fillers, kind):
         assert math.isclose(single[i, 0], -(np.exp(p) * p).sum(), abs_tol=1e-4)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["BERT", "RoBERTa"])
 def test_a_space_before_the_blank_changes_nothing(fillers, kind):
     """A mask stands for a word with the space before it, as RoBERTa learned it."""
     groups = [((f"The capital is{space}", "."),) for space in ("", " ")]

@@ -10,7 +10,6 @@ from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
 from lkecore.prompts.eiclke import slots
 from lkecore.scores.slots import encode_slots, slot_logprobs
-from lkecore.storage import cache_folder
 
 NATS = 1e-4  # float32, the same sums in another order
 SHOTS = [Fact(s, "r", s, o) for s, o in [("Ita", "Rome"), ("Fra", "Paris"), ("Spa", "Madrid")]]
@@ -48,7 +47,7 @@ def by_hand(m, groups) -> dict[tuple[str, str], float]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "add_bos"), [*((kind, True) for kind in helpers.NETWORKS), ("Llama", False)]
+    ("kind", "add_bos"), [("Llama", True), ("BLOOM", True), ("Mamba", True), ("Llama", False)]
 )
 def test_slots_are_what_plain_forward_passes_say(kind, add_bos):
     m = model(network(kind), add_bos=add_bos)
@@ -107,25 +106,19 @@ def test_a_space_token_has_an_id_of_its_own_between_subject_and_object(kind):
 
 def test_a_group_that_is_kept_is_not_asked_again():
     groups = made()
-    first = slot_logprobs(model(network()), groups[:1])
+    slot_logprobs(model(network()), groups[:1])
     both = slot_logprobs(model(network()), groups)
-    assert (
-        0
-        < both.tokens_forwarded
-        < slot_logprobs(model(network()), groups, use_cache=False).tokens_forwarded
-    )
-    unloaded = model()
-    again = slot_logprobs(unloaded, groups)
+    whole = slot_logprobs(model(network()), groups, use_cache=False)
+    assert 0 < both.tokens_forwarded < whole.tokens_forwarded
+    again = slot_logprobs(model(), groups)  # no network: it would be an error
     pd.testing.assert_frame_equal(again.frame, both.frame, check_exact=True)
-    assert "_loaded" not in unloaded.__dict__
-    assert (again.cached, again.tokens_forwarded, first.cached) == (True, 0, False)
-    assert len(list(cache_folder().rglob("*.parquet"))) == 2
+    assert again.cached and again.tokens_forwarded == 0
 
 
 # Letters up to the longest option of each slot but its last: "Ita_Rome_Fra_Paris_" has 19,
 # "Cub_Havana" 10, "_Spa_Madrid_Ken_Nairobi_" 24 (the option before it may be a letter shorter, and
 # is the longest one in some prompt), and "Egy_Cairo" 9.
-@pytest.mark.parametrize(("window", "fit"), [(27, 0), (28, 1), (60, 1)])
+@pytest.mark.parametrize(("window", "fit"), [(27, 0), (28, 1)])
 def test_a_prompt_beyond_the_window_says_how_many_slots_fit(window, fit):
     options = [("Havana", "Cairox", "Rotter"), ("Cairo", "Havan", "Rotte")]
     groups = slots(
@@ -138,7 +131,6 @@ def test_a_prompt_beyond_the_window_says_how_many_slots_fit(window, fit):
     with pytest.raises(BadInput, match=message):
         slot_logprobs(model(context_length=window), groups)  # no network: it would be an error
     # What stands behind the last slot may lie beyond the window: no model reads it.
-    assert len("".join(groups[0].texts[0])) > 62
     assert len(slot_logprobs(model(network(), context_length=61), groups).frame) == 6
 
 
@@ -156,7 +148,3 @@ def test_an_option_with_the_tokens_of_another_is_asked_and_has_no_row(capsys):
         assert rows.to_dict() == pytest.approx({key: wanted[key] for key in rows.index}, abs=NATS)
         assert (scored.left_out, scored.cached) == (2, cached)
         assert "left out, 2 of 9, such as 'HAVANA' of fact" in capsys.readouterr().err
-    options = [("HAVANA", "Havana", "havana"), *OPTIONS[1:]]
-    groups = slots(SHOTS, ASKED, options, first=2, every=2, pair_separator="_", shot_separator="_")
-    with pytest.raises(BadInput, match=r"\('Cub'\): all options have the same tokens"):
-        slot_logprobs(model(tokenizer=lower), groups)  # no network: it would be an error

@@ -100,11 +100,6 @@ def own_network(kind: str = "Llama", vocab_size: int = len(helpers.ALPHABET)):
     return net
 
 
-@pytest.fixture
-def fresh():
-    return own_network()
-
-
 # --- oracles
 
 
@@ -357,17 +352,6 @@ def test_a_hundred_samples_forward_their_prompt_once_and_each_distinct_output_on
     assert (entry["prompts"], entry["model"]) == (1, "toy model")
 
 
-def test_blocks_that_follow_one_another_share_the_beginning_of_their_prompts(fresh, monkeypatch):
-    monkeypatch.setattr(module, "COLUMNS", 1)  # one prompt a block
-    shots = "ItalyRomeFranceParisSpainMadrid"
-    contexts = [shots + name for name in ("Kenya", "Kuwait", "Japan", "Jamaica")]
-    sizes = watch(fresh)
-    frame = ask(toy(fresh), contexts)
-    assert sum(sizes) == len(inner_nodes(frame))
-    wanted = pd.DataFrame([by_hand(fresh, context) for context in contexts])
-    assert_same(frame[wanted.columns], wanted)
-
-
 # --- the cache
 
 
@@ -418,9 +402,10 @@ def test_samples_of_some_prompts_are_found_among_those_of_all(monkeypatch):
     assert_same(more[more["context"] != "Peru"], wanted)
 
 
-def test_an_interrupted_call_loses_no_more_than_the_chunk_it_was_at(fresh, monkeypatch):
+def test_an_interrupted_call_loses_no_more_than_the_chunk_it_was_at(monkeypatch):
     monkeypatch.setattr(module, "CHUNK", 2)
-    forward = fresh.forward
+    net = own_network()
+    forward = net.forward
 
     def interrupted(input_ids, **given):
         if ids_of("Q")[0] in input_ids[0].tolist():
@@ -428,13 +413,13 @@ def test_an_interrupted_call_loses_no_more_than_the_chunk_it_was_at(fresh, monke
         return forward(input_ids=input_ids, **given)
 
     contexts = ["Italy", "Iran", "Qatar", "Kenya", "Japan"]
-    fresh.forward = interrupted
+    net.forward = interrupted
     with pytest.raises(KeyboardInterrupt):
-        ask(toy(fresh), contexts, use_cache=True)
+        ask(toy(net), contexts, use_cache=True)
     assert kept() == 1
-    fresh.forward = forward
-    sizes = watch(fresh)
-    frame = ask(toy(fresh), contexts, use_cache=True)
+    net.forward = forward
+    sizes = watch(net)
+    frame = ask(toy(net), contexts, use_cache=True)
     assert sum(sizes) == len(inner_nodes(frame[2:]))
     assert_same(frame, ask(toy(network()), contexts))
 
@@ -491,6 +476,11 @@ def test_the_peak_of_memory_stays_below_the_bound(kind):
 def test_settings_without_meaning_are_refused_before_the_network_is_loaded(given, message):
     with pytest.raises(BadInput, match=message):
         ask(toy(), ["Italy"], **given)
+
+
+def test_a_string_is_no_list_of_its_letters():
+    with pytest.raises(BadInput, match="^texts must be a list, found one string: 'Italy'$"):
+        ask(toy(), "Italy")
 
 
 def test_a_context_that_leaves_no_room_is_refused_and_one_that_just_fits_is_not():

@@ -4,7 +4,7 @@ import helpers
 import pandas as pd
 import pytest
 from helpers import model, network
-from test_scores_tokens import TOKENIZERS
+from test_scores_tokens import metaspace_bpe
 
 from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
@@ -74,21 +74,14 @@ def test_pieces_are_tokenised_apart_and_not_as_one_text():
         assert row.logprob == pytest.approx(expected[row.fact, row.option], abs=NATS)
 
 
-# The tokenizers of GPT-2 and of Llama 2: what an option is in tokens when its space is cut with it, and when
-# the space is cut by itself. Llama's writes one in front of every piece, so that it comes twice.
-CUT = {
-    "byte-level BPE": (["ĠPar", "is"], ["Ġ", "Par", "is"]),
-    "metaspace BPE": (["▁Par", "is"], ["▁", "▁Par", "is"]),
-}
-
-
-@pytest.mark.parametrize("kind", CUT)
-def test_a_space_token_has_an_id_of_its_own_between_subject_and_object(kind):
-    tokenizer = TOKENIZERS[kind]()
+def test_a_space_token_has_an_id_of_its_own_between_subject_and_object():
+    tokenizer = metaspace_bpe()
     m = model(network(), tokenizer=tokenizer)
+    # Llama's tokenizer writes a space in front of every piece, so that it comes twice.
+    cuts = ["▁Par", "is"], ["▁", "▁Par", "is"]
     shots = [Fact(s, "r", s, o) for s, o in [("Italy", "Rome"), ("Spain", "Madrid")]]
     asked = [Fact("France", "r", "France", "Paris")]
-    for space_token, expected in zip((False, True), CUT[kind], strict=True):
+    for space_token, expected in zip((False, True), cuts, strict=True):
         [group] = slots(shots, asked, [("Paris", "Rome")], first=1, space_token=space_token)
         row = encode_slots(m, group)[group.orders[0].index(0)]  # the prompt that holds Paris
         text = ["Italy", " Rome", ", France", " Paris", ", Spain", " Madrid"]

@@ -1,4 +1,4 @@
-"""The prefix tree, the bound on memory, and the walk of a tree through a network, directly."""
+"""The bound on memory, and the walk of a tree through a network, directly."""
 
 import functools
 
@@ -19,9 +19,6 @@ STRINGS = st.lists(
 )
 
 
-# --- the tree
-
-
 def tree_of(strings) -> tuple[Tree, list[int]]:
     tree = Tree()
     return tree, [tree.add(string) for string in strings]
@@ -36,30 +33,7 @@ def prefixes(strings) -> set[tuple[int, ...]]:
     return {string[:n] for string in strings for n in range(1, len(string) + 1)}
 
 
-@given(STRINGS)
-def test_a_tree_has_one_node_for_each_distinct_prefix_and_parents_come_first(strings):
-    tree, ends = tree_of(strings)
-    assert len(tree.token) == 1 + len(prefixes(strings))
-    assert [string_of(tree, end) for end in ends] == strings
-    assert {string_of(tree, n) for n in range(1, len(tree.token))} == prefixes(strings)
-    for node in range(1, len(tree.token)):
-        assert tree.parent[node] < node and tree.kids[tree.parent[node]][tree.token[node]] == node
-        assert tree.depth[node] == len(tree.path(node)) == 1 + tree.depth[tree.parent[node]]
-
-
-@given(STRINGS, st.data())
-def test_sizes_count_what_must_go_through_the_model_below_each_node(strings, data):
-    tree, _ = tree_of(strings)
-    reads = data.draw(st.sets(st.integers(0, len(tree.token) - 1), min_size=1))
-    needed = prefixes(string_of(tree, node) for node in reads)
-    sizes = tree.sizes(reads)
-    for node in range(len(tree.token)):
-        here = string_of(tree, node)
-        assert sizes[node] == sum(string[: len(here)] == here for string in needed)
-
-
 # --- the bound
-
 
 SIZES = st.tuples(*(st.integers(0, 1000) for _ in range(5)))
 

@@ -13,7 +13,7 @@ from lkecore import progress
 from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
 from lkecore.models.model import template
-from lkecore.prompts.instilled import INSTILLATIONS, instilled
+from lkecore.prompts.instilled import instilled
 from lkecore.prompts.prompt import template as template_of
 from lkecore.scores import blanks, expected
 
@@ -25,9 +25,7 @@ FACTS = [
     )
 ]
 OPTIONS = [("Paris", "Rome", "New York", "Parma", "Oslo", "Bern")] * len(FACTS)
-# But for two whose every layer sees eight letters, and so no statement.
-DEAF = {"Mistral with a window", "Gemma3 with a window"}
-KINDS = [name for name in [*helpers.NETWORKS, *helpers.BLANK_FILLERS] if name not in DEAF]
+KINDS = ["Llama", "BLOOM", "Mamba", *helpers.BLANK_FILLERS]
 
 
 def filler_of(kind: str):
@@ -51,12 +49,8 @@ def one_of_a_kind(request):
     return filler_of(request.param)
 
 
-def asked_of(model, instillation="explicit"):
-    closed = model.kind != "causal"
-    made = instilled(
-        "The capital of [X] is [Y]", FACTS, OPTIONS, instillation=instillation, closed=closed
-    )
-    return made
+def asked_of(model):
+    return instilled("The capital of [X] is [Y]", FACTS, OPTIONS, closed=model.kind != "causal")
 
 
 def own_tokens(model, text: str) -> list[int]:
@@ -168,52 +162,18 @@ def test_the_forecast_counts_tokens_and_what_is_kept(one_of_a_kind, tmp_path, mo
     assert list(equal) == list(blanks.shifts(one_of_a_kind, asked, top=2))
 
 
-def test_what_is_asked_before_the_statement_is_the_same_whatever_is_said(one_of_a_kind):
-    first, *others = (
-        blanks.shifts(one_of_a_kind, asked_of(one_of_a_kind, name), use_cache=False)
-        for name in INSTILLATIONS
-    )
-    same = ["entropy", "rank", "surprisal", "n_tokens", "merged", "shared"]
-    for other in others:
-        pd.testing.assert_frame_equal(first[same], other[same], atol=NATS)
-        assert (first["kl"] - other["kl"]).abs().max() > NATS
-
-
-def test_options_that_begin_alike_share_their_first_token():
-    model = helpers.model(helpers.network(), add_bos=True)
-    made = instilled("[X]:[Y]", FACTS, OPTIONS)
-    # Each letter is a token: Paris and Parma begin with P, the others with letters of their own.
-    found = blanks.shifts(model, made, use_cache=False)
-    assert found["shared"].tolist() == [True, False, False, False]
-    assert found["n_tokens"].tolist() == [len(fact.object) for fact in FACTS]
-
-
 def test_an_object_that_merges_with_the_text_before_it_is_named():
-    import torch
-
     tokenizer = helpers.bpe_tokenizer([("s", "P")], bos_token="_")
     network = helpers.network(vocab_size=len(tokenizer) + 1)
     model = helpers.model(network, tokenizer=tokenizer, add_bos=True)
     made = instilled("[X]is[Y]", [Fact("1", "r", "France", "Paris")], [("Paris", "Rome")])
-    found = blanks.shifts(model, made, use_cache=False)
-    assert found["merged"].tolist() == [True]
-    assert torch.is_tensor(network.get_output_embeddings().weight)
+    assert blanks.shifts(model, made, use_cache=False)["merged"].tolist() == [True]
 
 
-@pytest.mark.parametrize("top", [-1, 100_000])
-def test_a_list_of_tokens_that_cannot_be_is_refused_at_the_door(top):
+def test_a_list_of_tokens_that_cannot_be_is_refused_at_the_door():
     model = helpers.model(None)  # it has no network
-    with pytest.raises(BadInput, match=f"top is {top}, but must be 0 to {len(model.tokenizer)}"):
-        blanks.shifts(model, [], top=top)
-
-
-def test_an_object_that_the_tokenizer_does_not_know_is_refused_before_the_network_is_loaded():
-    model = helpers.model(None, tokenizer=helpers.wordpiece_tokenizer(), kind="masked")
-    made = instilled("The capital of [X] is [Y]", [Fact("1", "r", "France", "☃")], [("☃",)])
-    with pytest.raises(BadInput, match="option '☃' has a token that toy model does not know"):
-        blanks.shifts(model, made, use_cache=False)
-    with pytest.raises(BadInput, match="does not know"):
-        blanks.check(model, made)
+    with pytest.raises(BadInput, match=f"top is -1, but must be 0 to {len(model.tokenizer)}"):
+        blanks.shifts(model, [], top=-1)
 
 
 # --- one side alone, at one mask ------------------------------------------------------------------
@@ -281,7 +241,7 @@ def test_options_with_the_same_token_are_one():
     assert found["option"].tolist() == ["PARIS", "rome"] and found["gold"].tolist() == [True, False]
 
 
-@pytest.mark.parametrize("kind", ["BERT", "RoBERTa", "T5"])
+@pytest.mark.parametrize("kind", ["BERT", "T5"])
 def test_an_option_of_several_tokens_is_refused_before_the_weights_are_loaded(kind):
     _, tokenizer = helpers.blank_filler(kind)
     name = "seq2seq" if kind == "T5" else "masked"
@@ -293,8 +253,3 @@ def test_an_option_of_several_tokens_is_refused_before_the_weights_are_loaded(ki
         line = r"^fact 7 \('France'\): option 'New York' is not one token of toy model where its blank is"
         with pytest.raises(BadInput, match=line):
             blanks.tops(model, [made], use_cache=False)
-    [made] = template_of(
-        "[X] has [Y]" + " is" * 90, [Fact("7", "r", "Italy", "Rome")], [("Rome", "York")]
-    )
-    with pytest.raises(BadInput, match="more than the model's context of 64"):
-        blanks.tops(model, [made], use_cache=False)

@@ -10,12 +10,10 @@ Expected behaviour:
   an output never does.
 """
 
-import dataclasses
 import functools
 import importlib
 import json
 import math
-from collections import Counter
 
 import helpers
 import numpy as np
@@ -23,12 +21,11 @@ import pandas as pd
 import pytest
 import torch
 from helpers import model, nats
-from scipy.stats import chisquare
 from test_scores_tokens import byte_level_bpe, metaspace_bpe
 
 from lkecore.errors import BadInput
 from lkecore.models.weights import cache_folder
-from lkecore.scores import attention_paths, cache_growth, passes
+from lkecore.scores import attention_paths, cache_growth
 
 # The function has the name of its module.
 module = importlib.import_module("lkecore.scores.generate")
@@ -101,11 +98,6 @@ def own_network(kind: str = "Llama", vocab_size: int = len(helpers.ALPHABET)):
     net = helpers.network(kind, vocab_size=vocab_size)
     attention_paths.way(net, 100)
     return net
-
-
-@pytest.fixture
-def fresh():
-    return own_network()
 
 
 # --- oracles
@@ -191,7 +183,14 @@ def test_greedy_outputs_are_those_of_transformers_and_of_a_loop_of_plain_passes(
 
 
 @pytest.mark.parametrize(
-    ("kind", "temperature"), [*((kind, 0.5) for kind in KINDS), (KINDS[0], 1.0), (KINDS[0], 3.0)]
+    ("kind", "temperature"),
+    [
+        ("Llama", 1.0),
+        ("Llama", 3.0),
+        ("Mistral with a window", 0.5),
+        ("BLOOM", 0.5),
+        ("Mamba", 0.5),
+    ],
 )
 def test_samples_are_those_of_a_loop_of_plain_passes_with_the_same_random_numbers(
     kind, temperature
@@ -207,41 +206,6 @@ def test_samples_are_those_of_a_loop_of_plain_passes_with_the_same_random_number
     assert_same(frame, pd.DataFrame(wanted))
 
 
-# Odds of four letters, whatever stands before: 1 : 2 : 3 : 4.
-FOUR = "ABCD"
-
-
-def dice():
-    ids = ids_of(FOUR)
-    odds = {i: {j: 1e-30 for j in range(len(letters()))} for i in ids}
-    for row in odds.values():
-        row.update(zip(ids, (1.0, 2.0, 3.0, 4.0), strict=True))
-    return bigram(letters(), odds)
-
-
-@pytest.mark.parametrize("temperature", [1.0, 0.5, 2.0])
-def test_samples_follow_the_tempered_distribution_at_every_step_and_steps_are_independent(
-    temperature,
-):
-    n, steps = 2000, 3
-    frame = ask(
-        toy(dice()), ["A"], n_samples=n, temperature=temperature, max_new_tokens=steps, seed=1
-    )
-    shares = np.array([1.0, 2.0, 3.0, 4.0]) ** (1 / temperature)
-    shares /= shares.sum()
-    for step in range(steps):
-        counts = Counter(text[step] for text in frame["text"])
-        found = [counts[letter] for letter in FOUR]
-        assert chisquare(found, n * shares).pvalue > 0.001
-    pairs = Counter(text[1:3] for text in frame["text"])
-    found = [pairs[a + b] for a in FOUR for b in FOUR]
-    assert chisquare(found, n * np.outer(shares, shares).ravel()).pvalue > 0.001
-    # Whatever the temperature of the draws, a log-probability is that of the model.
-    tenths = dict(zip(FOUR, (0.1, 0.2, 0.3, 0.4), strict=True))
-    wanted = [nats(*(tenths[letter] for letter in text)) for text in frame["text"]]
-    np.testing.assert_allclose(frame["logprob"], wanted, rtol=0, atol=NATS)
-
-
 def test_at_a_low_temperature_samples_are_the_greedy_output():
     m = toy(network())
     greedy = ask(m, CONTEXTS)
@@ -249,16 +213,6 @@ def test_at_a_low_temperature_samples_are_the_greedy_output():
         cold = ask(m, CONTEXTS, n_samples=3, temperature=temperature)
         for sample in range(3):
             assert_same(cold[cold["sample"] == sample].assign(sample=0), greedy)
-
-
-def test_a_seed_gives_the_same_samples_again_and_another_one_others():
-    m = toy(network())
-    first, again, other = (ask(m, CONTEXTS, n_samples=5, seed=seed) for seed in (0, 0, 1))
-    pd.testing.assert_frame_equal(first, again)
-    assert (first["text"] != other["text"]).mean() > 0.9
-    assert first.groupby("context")["text"].nunique().min() > 1
-    more = ask(m, CONTEXTS, n_samples=8)
-    assert_same(more[more["sample"] < 5], first)
 
 
 # --- what ends an output, by pencil
@@ -270,14 +224,9 @@ def test_a_seed_gives_the_same_samples_again_and_another_one_others():
         ("a", {}, ("bcd", 4, True)),  # the stop is its last token, and not in the text
         ("d", {}, ("", 1, True)),
         ("a", {"max_new_tokens": 3}, ("bcd", 3, False)),  # cut off
-        ("a", {"max_new_tokens": 4}, ("bcd", 4, True)),
         ("a", {"max_new_tokens": 5, "stop": None}, ("bcdxy", 5, False)),
         ("c", {"stop": "xy"}, ("d", 3, True)),  # across tokens
-        (
-            "x",
-            {"stop": "xy", "max_new_tokens": 2},
-            ("yz", 2, False),
-        ),  # the context is no part of it
+        ("x", {"stop": "xy", "max_new_tokens": 1}, ("y", 1, False)),  # the context is no part of it
     ],
 )
 def test_an_output_ends_with_its_stop_or_its_length(context, given, wanted):
@@ -299,26 +248,17 @@ def test_a_stop_inside_a_token_ends_the_output_and_what_stands_before_it_is_text
 
 
 @pytest.mark.parametrize("place", ["tokenizer", "generation config", "a list of them"])
-@pytest.mark.parametrize("said", ["e", "bcde"])
-def test_the_model_s_end_token_ends_an_output(place, said):
+def test_the_model_s_end_token_ends_an_output(place):
     tokenizer = fused(helpers.char_tokenizer())
-    net = chain(tokenizer, ids_of("a" + said), odds=1e6)
+    net = chain(tokenizer, ids_of("abcde"))
     end = tokenizer.convert_tokens_to_ids("e")
     if place == "tokenizer":
         tokenizer.eos_token = "e"
     else:
         net.generation_config.eos_token_id = end if place == "generation config" else [0, end]
     [row] = ask(model(net, tokenizer=tokenizer), ["a"]).itertuples()
-    assert (row.text, row.n_tokens, row.stopped) == (said[:-1], len(said), True)
-    assert row.logprob == pytest.approx(len(said) * nats(1e6 / (1e6 + 63)), abs=1e-5)
-
-
-def test_both_a_tokenizer_s_and_a_config_s_end_token_count():
-    tokenizer = fused(helpers.char_tokenizer())
-    tokenizer.eos_token = "c"
-    net = chain(tokenizer, ids_of("abc"))
-    net.generation_config.eos_token_id = ids_of("z")
-    assert ask(model(net, tokenizer=tokenizer), ["a"])["text"].tolist() == ["b"]
+    assert (row.text, row.n_tokens, row.stopped) == ("bcd", 4, True)
+    assert row.logprob == pytest.approx(4 * nats(1e6 / (1e6 + 63)), abs=1e-5)
 
 
 def test_a_special_token_that_stop_names_ends_an_output_and_no_other_does():
@@ -337,7 +277,7 @@ def test_a_special_token_that_stop_names_ends_an_output_and_no_other_does():
 @pytest.mark.parametrize("make", [byte_level_bpe, metaspace_bpe])
 @pytest.mark.parametrize(
     ("context", "answer"),
-    [("Spain", " Madrid"), ("Albert Einstein", " 14"), ("Spain ", "Madrid"), ("Marie", "nd")],
+    [("Spain", " Madrid"), ("Spain ", "Madrid"), ("Marie", "nd")],
 )
 def test_a_text_keeps_its_leading_space_and_has_none_that_was_not_said(make, context, answer):
     tokenizer = make()
@@ -352,18 +292,6 @@ def test_a_text_keeps_its_leading_space_and_has_none_that_was_not_said(make, con
     assert frame["text"].tolist() == [answer]
 
 
-def test_a_newline_stops_where_nothing_else_is_said():
-    tokenizer = byte_level_bpe()
-    ids = tokenizer("Spain Madrid\nItaly")["input_ids"]
-    first = tokenizer.convert_tokens_to_ids("Ċ")
-    net = chain(tokenizer, ids[: ids.index(first) + 2])
-    m = model(net, tokenizer=tokenizer)
-    frame = module.generate(m, ["Spain", "Spain Madrid"], use_cache=False)
-    assert frame["text"].tolist() == [" Madrid", ""] and frame["stopped"].all()
-    context = tokenizer("Spain")["input_ids"]
-    assert frame["n_tokens"].tolist() == [ids.index(first) + 1 - len(context), 1]
-
-
 def test_a_letter_of_several_tokens_is_whole_in_the_text():
     tokenizer = byte_level_bpe()
     ids = tokenizer("aé€")["input_ids"]
@@ -376,36 +304,7 @@ def test_a_letter_of_several_tokens_is_whole_in_the_text():
 # --- nothing depends on how it is computed
 
 
-@pytest.mark.parametrize("given", [{}, {"n_samples": 6, "seed": 3}], ids=["greedy", "samples"])
-@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window"])
-def test_all_three_ways_say_the_same(kind, given, monkeypatch):
-    net = network(kind)
-    wanted = ask(toy(net), CONTEXTS, **given)
-    for way in ("expanded", "plain"):
-        monkeypatch.setitem(attention_paths.FOUND, net, {False: way, True: way})
-        assert_same(ask(toy(net), CONTEXTS, **given), wanted)
-
-
-@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM"])
-def test_the_sizes_of_chunks_blocks_and_passes_change_nothing(kind, monkeypatch):
-    m = toy(network(kind))
-    contexts = [*CONTEXTS, "Ghana", "Ghan", "Franc"]
-    wanted = ask(m, contexts, n_samples=3, max_new_tokens=5)
-    measured = passes.memory_of
-    for chunk, columns, most in [(3, 100, 512), (64, 1, 512), (4, 200, 1)]:
-        with monkeypatch.context() as patch:
-            patch.setattr(module, "CHUNK", chunk)
-            patch.setattr(module, "COLUMNS", columns)
-            patch.setattr(
-                module,
-                "memory_of",
-                lambda *given, most=most: dataclasses.replace(measured(*given), most=most),
-            )
-            assert_same(ask(m, contexts, n_samples=3, max_new_tokens=5), wanted)
-
-
-@pytest.mark.parametrize("n_samples", [None, 4])
-@pytest.mark.parametrize("kind", ["Llama", "BLOOM", "Mamba"])
+@pytest.mark.parametrize(("kind", "n_samples"), [("Llama", None), ("BLOOM", 4)])
 def test_a_context_that_is_asked_twice_gets_the_same_outputs(kind, n_samples):
     m, n = toy(network(kind)), n_samples or 1
     frame = ask(m, ["Italy", "Iran", "Italy"], n_samples=n_samples)
@@ -414,8 +313,7 @@ def test_a_context_that_is_asked_twice_gets_the_same_outputs(kind, n_samples):
     assert_same(frame[: 2 * n], ask(m, ["Italy", "Iran"], n_samples=n_samples))
 
 
-@pytest.mark.parametrize("given", [{}, {"n_samples": 5}], ids=["greedy", "samples"])
-@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM", "Mamba"])
+@pytest.mark.parametrize(("kind", "given"), [("Llama", {"n_samples": 5}), ("BLOOM", {})])
 def test_contexts_that_begin_other_contexts_or_outputs_keep_their_own_outputs(kind, given):
     net = network(kind)
     said = by_hand(net, "Guinea", stop="nothing")["text"]
@@ -424,9 +322,6 @@ def test_contexts_that_begin_other_contexts_or_outputs_keep_their_own_outputs(ki
     frame = ask(toy(net), contexts, max_new_tokens=6, **given)
     alone = [ask(toy(net), [context], max_new_tokens=6, **given) for context in contexts]
     assert_same(frame, pd.concat(alone))
-    if not given:
-        wanted = pd.DataFrame([by_hand(net, context, steps=6) for context in contexts])
-        assert_same(frame[wanted.columns], wanted)
 
 
 # --- at least work
@@ -441,7 +336,7 @@ def inner_nodes(frame: pd.DataFrame) -> set[str]:
     return nodes
 
 
-@pytest.mark.parametrize("kind", ["Llama", "OPT", "BLOOM"])
+@pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
 def test_a_hundred_samples_forward_their_prompt_once_and_each_distinct_output_once(
     kind, tmp_path, monkeypatch
 ):
@@ -455,25 +350,6 @@ def test_a_hundred_samples_forward_their_prompt_once_and_each_distinct_output_on
     [entry] = map(json.loads, (tmp_path / "ledger").read_text().splitlines())
     assert entry["tokens_forwarded"] == wanted and entry["from_cache"] is False
     assert (entry["prompts"], entry["model"]) == (1, "toy model")
-
-
-def test_what_prompts_of_a_chunk_begin_with_is_forwarded_once(fresh):
-    shots = "ItalyRomeFranceParisSpainMadrid"
-    contexts = [shots + name for name in ("Kenya", "Kuwait", "Japan", "Jamaica")]
-    for given in ({}, {"n_samples": 5}):
-        sizes = watch(fresh)
-        frame = ask(toy(fresh), contexts, **given)
-        assert sum(sizes) == len(inner_nodes(frame))
-        del fresh.forward
-
-
-def test_blocks_that_follow_one_another_share_the_beginning_of_their_prompts(fresh, monkeypatch):
-    monkeypatch.setattr(module, "COLUMNS", 1)  # one prompt a block
-    shots = "ItalyRomeFranceParisSpainMadrid"
-    contexts = [shots + name for name in ("Kenya", "Kuwait", "Japan", "Jamaica")]
-    sizes = watch(fresh)
-    frame = ask(toy(fresh), contexts)
-    assert sum(sizes) == len(inner_nodes(frame))
 
 
 # --- the cache
@@ -491,7 +367,6 @@ GREEDY = {"max_new_tokens": 3, "stop": "x"}
     ("given", "change", "again"),
     [
         (SAMPLED, {"n_samples": 3}, True),
-        (SAMPLED, {"n_samples": None}, True),
         (SAMPLED, {"seed": 1}, True),
         (SAMPLED, {"temperature": 1.0000001}, True),
         (SAMPLED, {"max_new_tokens": 4}, True),
@@ -506,13 +381,6 @@ def test_each_setting_that_changes_an_output_has_an_entry_of_its_own(given, chan
     changed = ask(m, ["Italy"], use_cache=True, **given | change)
     assert kept() == 1 + again
     assert_same(changed, ask(m, ["Italy"], **given | change))
-
-
-def test_other_contexts_and_another_order_have_entries_of_their_own():
-    m = toy(network())
-    for contexts in (["Italy", "Iran"], ["Iran", "Italy"], ["Italy"], ["ItalyIran"]):
-        ask(m, contexts, use_cache=True)
-    assert kept() == 4
 
 
 def test_samples_of_some_prompts_are_found_among_those_of_all(monkeypatch):
@@ -534,9 +402,10 @@ def test_samples_of_some_prompts_are_found_among_those_of_all(monkeypatch):
     assert_same(more[more["context"] != "Peru"], wanted)
 
 
-def test_an_interrupted_call_loses_no_more_than_the_chunk_it_was_at(fresh, monkeypatch):
+def test_an_interrupted_call_loses_no_more_than_the_chunk_it_was_at(monkeypatch):
     monkeypatch.setattr(module, "CHUNK", 2)
-    forward = fresh.forward
+    net = own_network()
+    forward = net.forward
 
     def interrupted(input_ids, **given):
         if ids_of("Q")[0] in input_ids[0].tolist():
@@ -544,13 +413,13 @@ def test_an_interrupted_call_loses_no_more_than_the_chunk_it_was_at(fresh, monke
         return forward(input_ids=input_ids, **given)
 
     contexts = ["Italy", "Iran", "Qatar", "Kenya", "Japan"]
-    fresh.forward = interrupted
+    net.forward = interrupted
     with pytest.raises(KeyboardInterrupt):
-        ask(toy(fresh), contexts, use_cache=True)
+        ask(toy(net), contexts, use_cache=True)
     assert kept() == 1
-    fresh.forward = forward
-    sizes = watch(fresh)
-    frame = ask(toy(fresh), contexts, use_cache=True)
+    net.forward = forward
+    sizes = watch(net)
+    frame = ask(toy(net), contexts, use_cache=True)
     assert sum(sizes) == len(inner_nodes(frame[2:]))
     assert_same(frame, ask(toy(network()), contexts))
 
@@ -571,8 +440,7 @@ def small_device(net, limit: int) -> list[int]:
     return sizes
 
 
-@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM"])
-@pytest.mark.parametrize("limit", [2, 20])
+@pytest.mark.parametrize(("kind", "limit"), [("Llama", 20), ("BLOOM", 2)])
 def test_where_memory_runs_out_passes_are_halved_and_the_outputs_stay_the_same(kind, limit):
     wanted = ask(toy(network(kind)), CONTEXTS, n_samples=6)
     net = own_network(kind)
@@ -593,24 +461,6 @@ def test_the_peak_of_memory_stays_below_the_bound(kind):
     assert peaks[1.0] > 5e-4  # the bounds had something to do
 
 
-@pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
-def test_a_bound_is_either_refused_before_the_job_begins_or_enough(kind):
-    net = own_network(kind)
-    wanted = ask(toy(net), CONTEXTS, n_samples=3, max_new_tokens=3)
-    refused = []
-    for memory_gb in np.geomspace(1e-5, 1e-3, 9):
-        sizes = watch(net)
-        try:
-            found = ask(toy(net), CONTEXTS, n_samples=3, max_new_tokens=3, memory_gb=memory_gb)
-        except BadInput as error:
-            assert "is too little: strings of" in str(error) and sizes == []
-            refused.append(memory_gb)
-        else:
-            assert_same(found, wanted)
-        del net.forward
-    assert 0 < len(refused) < 9 and max(refused) < 1e-4
-
-
 # --- bad input, all of it before the network is loaded
 
 
@@ -619,17 +469,18 @@ def test_a_bound_is_either_refused_before_the_job_begins_or_enough(kind):
     [
         ({"n_samples": 0}, "n_samples is 0, but must be 1 or more"),
         ({"n_samples": 1, "temperature": 0.0}, "temperature is 0.0, but must be above 0"),
-        ({"n_samples": 1, "temperature": math.inf}, "temperature is inf, but must be"),
-        ({"max_new_tokens": 0}, "max_new_tokens"),
         ({"stop": ""}, "stop"),
-        ({"n_samples": 1, "seed": -1}, "seed is -1, but must be 0 or more"),
         ({"n_samples": 1, "seed": 2**63}, "seed is 9223372036854775808, but must be"),
-        ({"contexts": ["Italy", ""]}, "^text 2 is empty, and no token comes in front of it$"),
     ],
 )
 def test_settings_without_meaning_are_refused_before_the_network_is_loaded(given, message):
     with pytest.raises(BadInput, match=message):
-        ask(toy(), **{"contexts": ["Italy"], **given})
+        ask(toy(), ["Italy"], **given)
+
+
+def test_a_string_is_no_list_of_its_letters():
+    with pytest.raises(BadInput, match="^texts must be a list, found one string: 'Italy'$"):
+        ask(toy(), "Italy")
 
 
 def test_a_context_that_leaves_no_room_is_refused_and_one_that_just_fits_is_not():

@@ -1,19 +1,15 @@
 """EIC-LKE's slots (IC-S2): each option as one plain forward pass over its own prompt says it."""
 
 import helpers
-import numpy as np
 import pandas as pd
 import pytest
 from helpers import model, network
-from test_scores_tokens import TOKENIZERS
+from test_scores_tokens import metaspace_bpe
 
 from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
 from lkecore.prompts.eiclke import slots
 from lkecore.scores.slots import encode_slots, slot_logprobs
-from lkecore.scores.tree import option_logprobs
-from lkecore.stats import choice
-from lkecore.storage import cache_folder
 
 NATS = 1e-4  # float32, the same sums in another order
 SHOTS = [Fact(s, "r", s, o) for s, o in [("Ita", "Rome"), ("Fra", "Paris"), ("Spa", "Madrid")]]
@@ -51,7 +47,7 @@ def by_hand(m, groups) -> dict[tuple[str, str], float]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "add_bos"), [*((kind, True) for kind in helpers.NETWORKS), ("Llama", False)]
+    ("kind", "add_bos"), [("Llama", True), ("BLOOM", True), ("Mamba", True), ("Llama", False)]
 )
 def test_slots_are_what_plain_forward_passes_say(kind, add_bos):
     m = model(network(kind), add_bos=add_bos)
@@ -78,21 +74,14 @@ def test_pieces_are_tokenised_apart_and_not_as_one_text():
         assert row.logprob == pytest.approx(expected[row.fact, row.option], abs=NATS)
 
 
-# The tokenizers of GPT-2 and of Llama 2: what an option is in tokens when its space is cut with it, and when
-# the space is cut by itself. Llama's writes one in front of every piece, so that it comes twice.
-CUT = {
-    "byte-level BPE": (["ĠPar", "is"], ["Ġ", "Par", "is"]),
-    "metaspace BPE": (["▁Par", "is"], ["▁", "▁Par", "is"]),
-}
-
-
-@pytest.mark.parametrize("kind", CUT)
-def test_a_space_token_has_an_id_of_its_own_between_subject_and_object(kind):
-    tokenizer = TOKENIZERS[kind]()
+def test_a_space_token_has_an_id_of_its_own_between_subject_and_object():
+    tokenizer = metaspace_bpe()
     m = model(network(), tokenizer=tokenizer)
+    # Llama's tokenizer writes a space in front of every piece, so that it comes twice.
+    cuts = ["▁Par", "is"], ["▁", "▁Par", "is"]
     shots = [Fact(s, "r", s, o) for s, o in [("Italy", "Rome"), ("Spain", "Madrid")]]
     asked = [Fact("France", "r", "France", "Paris")]
-    for space_token, expected in zip((False, True), CUT[kind], strict=True):
+    for space_token, expected in zip((False, True), cuts, strict=True):
         [group] = slots(shots, asked, [("Paris", "Rome")], first=1, space_token=space_token)
         row = encode_slots(m, group)[group.orders[0].index(0)]  # the prompt that holds Paris
         text = ["Italy", " Rome", ", France", " Paris", ", Spain", " Madrid"]
@@ -108,55 +97,21 @@ def test_a_space_token_has_an_id_of_its_own_between_subject_and_object(kind):
         assert tokenizer.convert_ids_to_tokens(own) == expected[space_token:]
 
 
-def test_the_frame_is_that_of_options_asked_one_by_one():
-    m = model(network())
-    frame = slot_logprobs(m, made()).frame
-    from lkecore.prompts.prompt import many_shot
-
-    one_by_one = option_logprobs(m, many_shot(SHOTS, ASKED, OPTIONS, pair_separator="_")).frame
-    same = ["fact", "subject", "continuation", "option", "gold", "n_tokens"]
-    pd.testing.assert_frame_equal(frame[same], one_by_one[same])
-    assert choice.answers(frame)["fact"].tolist() == [fact.id for fact in ASKED]
-
-
-def test_only_what_must_go_through_the_model_does():
-    m, groups = model(network()), made()
-    expected = 0
-    for group in groups:
-        # Of each prompt, all up to the token before the last option's last one.
-        ends = [sum(len(piece) for piece in text[: group.places[-1] + 1]) for text in group.texts]
-        rows = ["".join(text)[:end] for text, end in zip(group.texts, ends, strict=True)]
-        expected += helpers.brute_force_tokens(rows)
-    assert slot_logprobs(m, groups).tokens_forwarded == expected
-
-
 def test_a_group_that_is_kept_is_not_asked_again():
     groups = made()
-    first = slot_logprobs(model(network()), groups[:1])
+    slot_logprobs(model(network()), groups[:1])
     both = slot_logprobs(model(network()), groups)
-    assert (
-        0
-        < both.tokens_forwarded
-        < slot_logprobs(model(network()), groups, use_cache=False).tokens_forwarded
-    )
-    unloaded = model()
-    again = slot_logprobs(unloaded, groups)
+    whole = slot_logprobs(model(network()), groups, use_cache=False)
+    assert 0 < both.tokens_forwarded < whole.tokens_forwarded
+    again = slot_logprobs(model(), groups)  # no network: it would be an error
     pd.testing.assert_frame_equal(again.frame, both.frame, check_exact=True)
-    assert "_loaded" not in unloaded.__dict__
-    assert (again.cached, again.tokens_forwarded, first.cached) == (True, 0, False)
-    assert len(list(cache_folder().rglob("*.parquet"))) == 2
-
-
-def test_another_order_of_the_options_is_another_question():
-    m = model(network())
-    one, other = (slot_logprobs(m, made(seed=seed)).frame["logprob"] for seed in (0, 1))
-    assert not np.allclose(one, other)
+    assert again.cached and again.tokens_forwarded == 0
 
 
 # Letters up to the longest option of each slot but its last: "Ita_Rome_Fra_Paris_" has 19,
 # "Cub_Havana" 10, "_Spa_Madrid_Ken_Nairobi_" 24 (the option before it may be a letter shorter, and
 # is the longest one in some prompt), and "Egy_Cairo" 9.
-@pytest.mark.parametrize(("window", "fit"), [(27, 0), (28, 1), (60, 1)])
+@pytest.mark.parametrize(("window", "fit"), [(27, 0), (28, 1)])
 def test_a_prompt_beyond_the_window_says_how_many_slots_fit(window, fit):
     options = [("Havana", "Cairox", "Rotter"), ("Cairo", "Havan", "Rotte")]
     groups = slots(
@@ -169,7 +124,6 @@ def test_a_prompt_beyond_the_window_says_how_many_slots_fit(window, fit):
     with pytest.raises(BadInput, match=message):
         slot_logprobs(model(context_length=window), groups)  # no network: it would be an error
     # What stands behind the last slot may lie beyond the window: no model reads it.
-    assert len("".join(groups[0].texts[0])) > 62
     assert len(slot_logprobs(model(network(), context_length=61), groups).frame) == 6
 
 
@@ -187,7 +141,3 @@ def test_an_option_with_the_tokens_of_another_is_asked_and_has_no_row(capsys):
         assert rows.to_dict() == pytest.approx({key: wanted[key] for key in rows.index}, abs=NATS)
         assert (scored.left_out, scored.cached) == (2, cached)
         assert "left out, 2 of 9, such as 'HAVANA' of fact" in capsys.readouterr().err
-    options = [("HAVANA", "Havana", "havana"), *OPTIONS[1:]]
-    groups = slots(SHOTS, ASKED, options, first=2, every=2, pair_separator="_", shot_separator="_")
-    with pytest.raises(BadInput, match=r"\('Cub'\): all options have the same tokens"):
-        slot_logprobs(model(tokenizer=lower), groups)  # no network: it would be an error

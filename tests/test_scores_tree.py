@@ -35,12 +35,6 @@ JOBS = {
     ],
     "one fact": [prompt(SHOTS + "Kenya", OPTIONS)],
     "options of one token": [prompt(SHOTS + "Kenya", "abc")],
-    "one option": [prompt(SHOTS + "Kenya", ("abc",))],
-    "no shots": [
-        prompt("Kenya", OPTIONS, fact="f1"),
-        prompt("A", OPTIONS, fact="f2"),
-        prompt("Portugal" * 8, OPTIONS, fact="f3"),
-    ],
     "a context that begins another, and the same twice": [
         prompt("Guinea", OPTIONS, fact="f1"),
         prompt("GuineaBissau", OPTIONS, fact="f2"),
@@ -51,10 +45,6 @@ JOBS = {
         prompt(SHOTS + "Chad", OPTIONS, fact="f2", relation="capital"),
         prompt("14March1879", ("Ulm", "Ull", "U"), fact="f3", relation="born"),
     ],
-    "subjects that share letters": [
-        prompt(SHOTS + subject, OPTIONS, fact=subject)
-        for subject in ("Niger", "Nigeria", "Nicaragua", "Norway", "N")
-    ],
     COMB: [
         prompt(SHOTS[:n] + subject, OPTIONS[:5], fact=f"{n} {subject}")
         for n in (0, 5, 9, 15, 20, 31, len(SHOTS))
@@ -64,9 +54,6 @@ JOBS = {
 network = functools.cache(helpers.network)
 # A class of each way in which trees are walked. What differs from way to way is asked of these alone.
 EACH_WAY = ("Llama", "Gemma2 with a window", "Mistral with a window", "BLOOM", "Mamba")
-WITH_AND_WITHOUT = [
-    (kind, bos) for kind in helpers.NETWORKS for bos in (True, False) if kind in EACH_WAY or bos
-]
 
 
 @pytest.fixture(autouse=True)
@@ -107,16 +94,6 @@ def test_plain_is_the_pencil_of_a_bigram_model():
     np.testing.assert_allclose(option_logprobs_plain(bigram, e), wanted, rtol=0, atol=1e-5)
 
 
-def test_plain_scores_what_merges_across_the_border_with_the_option():
-    tokenizer = helpers.bpe_tokenizer([("a", "b")])
-    bigram = helpers.Bigram({"x": {"ab": 7.0}, "a": {"c": 3.0}}, [*helpers.ALPHABET, "ab"])
-    [e] = encode(tokenizer, [prompt("xa", ["b", "c"])], front=())
-    # x→ab is 7 out of 63 + 7; for c the context stays x, a: a→c is 3 out of 63 + 3.
-    np.testing.assert_allclose(
-        option_logprobs_plain(bigram, e), [nats(7 / 70), nats(3 / 66)], rtol=0, atol=1e-5
-    )
-
-
 # --- tree = plain
 
 
@@ -128,12 +105,10 @@ def test_tree_equals_one_plain_forward_for_each_string(kind, job):
     assert_equals_plain(model(network(kind)), JOBS[job])
 
 
-@pytest.mark.parametrize("kind", helpers.NETWORKS)
+@pytest.mark.parametrize("kind", EACH_WAY)
 def test_tree_equals_plain_with_bos_also_when_the_context_is_nothing_else(kind):
     m = model(network(kind), add_bos=True)
     assert_equals_plain(m, [prompt("", OPTIONS, fact="f1"), prompt("Ke", OPTIONS, fact="f2")])
-    assert_equals_plain(m, [prompt("", OPTIONS)])
-    assert_equals_plain(m, JOBS["shots"])
 
 
 WAYS = {
@@ -195,12 +170,6 @@ def test_the_window_of_a_gpt_neo_which_counts_columns_and_not_positions_is_not_m
     assert "packed" not in found_ways(m.network)
 
 
-def test_a_gpt_neo_is_packed_where_its_window_holds_all_columns_there_can_be():
-    m = model(helpers.network("GPTNeo with a window", window_size=50 + passes.COLUMNS))
-    assert_equals_plain(m, [prompt(SHOTS, OPTIONS)])
-    assert found_ways(m.network) == ["packed"]
-
-
 def test_strings_within_a_window_are_packed_without_it_and_longer_ones_with_it():
     net = helpers.network("Gemma3 with a window", sliding_window=60)
     assert_equals_plain(model(net), JOBS["one fact"])  # 49 + 5 inner tokens
@@ -221,15 +190,12 @@ def test_a_network_that_ignores_its_mask_is_found_out_even_by_options_of_one_tok
 
 
 def test_a_network_that_looks_ahead_is_refused():
-    import torch
     import transformers
 
     config = transformers.BertConfig(
         **helpers.NETWORKS["GPTNeoX"][1], initializer_range=0.3, is_decoder=False
     )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        net = transformers.BertLMHeadModel(config).eval()
+    net = transformers.BertLMHeadModel(config).eval()
     message = "BertLMHeadModel looks at tokens that come later: it is no causal model"
     with pytest.raises(BadInput, match=message):
         score(model(net), JOBS["one fact"])
@@ -238,27 +204,15 @@ def test_a_network_that_looks_ahead_is_refused():
 # --- any bound on memory
 
 
-def watch(net, limit: int | None = None, *, after: str | None = None) -> list[tuple[int, int]]:
-    """The shapes (rows, tokens) that go into a network from now on.
-
-    A pass of more than ``limit`` tokens runs out of memory: at its beginning, or when it comes to
-    the module named ``after``, so that the layers before have grown their part of the cache.
-    """
+def watch(net) -> list[tuple[int, int]]:
+    """The shapes (rows, tokens) that go into a network from now on."""
     shapes, forward = [], net.forward
 
-    def small_device(input_ids, **given):
+    def seen(input_ids, **given):
         shapes.append(tuple(input_ids.shape))
-        if after is None:
-            exhausted()
         return forward(input_ids=input_ids, **given)
 
-    def exhausted(*_):
-        if limit is not None and math.prod(shapes[-1]) > limit:
-            raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
-
-    net.forward = small_device
-    if after is not None:
-        net.get_submodule(after).register_forward_pre_hook(exhausted)
+    net.forward = seen
     return shapes
 
 
@@ -280,50 +234,6 @@ def probed(kind: str):
     return net
 
 
-@functools.cache
-def plain_of(kind: str, job: str) -> np.ndarray:
-    return plain(model(network(kind)), JOBS[job])
-
-
-@pytest.mark.parametrize("kind", ["Llama", "GPT2", "OPT", "Gemma3 with a window"])
-@pytest.mark.parametrize("most", [1, 40])
-def test_the_expanded_way_is_right_for_classes_that_never_take_it_too(kind, most, monkeypatch):
-    net = helpers.network(kind)
-    monkeypatch.setitem(attention_paths.FOUND, net, dict.fromkeys(range(3), "expanded"))
-    allow_at_once(monkeypatch, most)
-    shapes = watch(net)
-    found = score(model(net), JOBS["shots"]).frame["logprob"]
-    assert max(map(math.prod, shapes)) <= max(most, 2)
-    np.testing.assert_allclose(found, plain(model(network(kind)), JOBS["shots"]), rtol=0, atol=NATS)
-
-
-LAST_LAYER = {
-    "Llama": "model.layers.1",
-    "Gemma3 with a window": "model.layers.1",
-    "Mistral with a window": "model.layers.1",
-    "BLOOM": "transformer.h.1",
-}
-
-
-@pytest.mark.parametrize("limit", [2, 17])
-@pytest.mark.parametrize("half_way", [False, True])
-@pytest.mark.parametrize("kind", BOUNDED)
-def test_where_memory_runs_out_passes_are_halved_and_the_numbers_stay_right(kind, half_way, limit):
-    net = helpers.network(kind)
-    attention_paths.way(net, 200)
-    shapes = watch(net, limit, after=LAST_LAYER[kind] if half_way else None)
-    scored = score(model(net), JOBS[COMB])
-    np.testing.assert_allclose(scored.frame["logprob"], plain_of(kind, COMB), rtol=0, atol=NATS)
-    sizes = [math.prod(shape) for shape in shapes]
-    failed = [i for i, size in enumerate(sizes) if size > limit]
-    assert 0 < len(failed) < 10  # 512 can be halved nine times
-    for first, then in zip(failed, [*failed[1:], None], strict=True):
-        assert max(sizes[first + 1 : then], default=0) <= sizes[first]
-    assert max(sizes[failed[-1] + 1 :]) <= limit  # it is tried once, and remembered
-    if kind != "BLOOM":
-        assert scored.tokens_forwarded == distinct_inner_prefixes(model(net), JOBS[COMB])
-
-
 ASK = {
     "options": lambda m, gb=None: tree.option_logprobs(m, JOBS["one fact"], memory_gb=gb),
     "pieces": lambda m, gb=None: tree.piece_logprobs(m, [["Kenya", "Nairobi"]], memory_gb=gb),
@@ -335,9 +245,15 @@ REFUSED = [
     (lambda m: tree.piece_logprobs(m, [["K"]], memory_gb=0), "^memory_gb is 0, but must be a"),
     (lambda m: tree.distributions(m, [["K"]], sum, memory_gb=0), "^memory_gb is 0, but must be a"),
     (lambda m: tree.distributions(m, [[""]], sum), "^text 1 is empty, and no token comes in front"),
-    (lambda m: tree.distributions(m, ["Ke"], sum), "^each group must be a list of one context or"),
     (lambda m: tree.distributions(m, [["K"], []], sum), "^each group must be a list of one conte"),
     (lambda m: tree.piece_logprobs(m, [["K"], "Ke"]), "^sequence 2 must be a list of one piece or"),
+    *(
+        (
+            lambda m, ask=ask: ask(dataclasses.replace(m, kind="masked")),
+            "is masked, not causal: ask it",
+        )
+        for ask in (ASK["pieces"], ASK["distributions"])
+    ),
 ]
 
 
@@ -347,15 +263,7 @@ def test_what_cannot_be_asked_is_refused_before_the_network_is_loaded(call, mess
         call(model())
 
 
-@pytest.mark.parametrize("ask", ["pieces", "distributions", "states"])
-def test_a_masked_model_is_refused_by_every_way_of_asking(ask):
-    with pytest.raises(BadInput, match="^model toy model is masked, not causal: ask it with"):
-        ASK[ask](model(kind="masked"))
-
-
-@pytest.mark.parametrize(
-    ("ask", "token"), [("options", 49), ("pieces", 5), ("distributions", 5), ("states", 5)]
-)
+@pytest.mark.parametrize(("ask", "token"), [("options", 49), ("pieces", 5), ("distributions", 5)])
 def test_numbers_that_are_none_are_refused_with_the_position_of_their_token(ask, token):
     net = helpers.network()
     attention_paths.way(net, 10)  # all is well with the probe, and not with the data
@@ -379,7 +287,7 @@ QUESTIONS = st.lists(
 
 @pytest.mark.parametrize("kind", BOUNDED)
 @given(questions=QUESTIONS, most=st.integers(1, 12))
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_random_trees_under_random_bounds_equal_plain(kind, questions, most):
     job = [prompt(context, options, fact=str(i)) for i, (context, options) in enumerate(questions)]
     m = model(probed(kind))
@@ -403,31 +311,15 @@ def by_hand(net, ids, start: int) -> float:
     return math.fsum(rows[i - 1, ids[i]] for i in range(start, len(ids)))
 
 
-@pytest.mark.parametrize("kind", ["Llama", "BLOOM", "Mamba"])
-def test_tokens_that_merge_across_the_border_are_scored_as_in_plain(kind):
+def test_tokens_that_merge_across_the_border_are_scored_as_in_plain():
     tokenizer = helpers.bpe_tokenizer([("b", "c"), ("a", "bc"), ("a", "e")])
-    m = model(network(kind), tokenizer=tokenizer)
+    m = model(network(), tokenizer=tokenizer)
     prompts = [
         prompt("XYab", ["c", "d", "cd", "ce", "bbb"], fact="f1"),  # two merge, back to a
         prompt("XYZa", ["e", "ef", "d", "bc"], fact="f2"),
-        prompt("XYZ", ["e", "ef", "d"], fact="f3"),
     ]
-    encoded = encode(tokenizer, prompts, front=())
-    assert [e.starts for e in encoded] == [(2, 4, 2, 2, 4), (3, 3, 4, 3), (3, 3, 3)]
     assert score(m, prompts).merged == 3 + 3
     assert_equals_plain(m, prompts)
-
-
-def test_the_probabilities_of_all_strings_of_two_tokens_sum_to_one():
-    tokens = [*helpers.ALPHABET, helpers.BOS]
-    m = model(helpers.network(vocab_size=len(tokens)))
-    one = score(m, [prompt("Kenya", tokens)]).frame["logprob"]
-    two = score(m, [prompt("Kenya", [a + b for a in tokens for b in tokens])]).frame["logprob"]
-    # Float32 logits: each probability is known to about 1e-6 of itself.
-    assert math.fsum(np.exp(one)) == pytest.approx(1, abs=1e-5)
-    assert math.fsum(np.exp(two)) == pytest.approx(1, abs=1e-5)
-    by_first = np.exp(two).to_numpy().reshape(len(tokens), -1).sum(1)
-    np.testing.assert_allclose(by_first, np.exp(one), rtol=1e-4)
 
 
 # --- the pieces of long sequences
@@ -439,14 +331,15 @@ def ask_pieces(m, sequences, **given):
     return tree.piece_logprobs(m, sequences, **{"use_cache": False, **given})
 
 
-@pytest.mark.parametrize(("kind", "add_bos"), WITH_AND_WITHOUT)
+@pytest.mark.parametrize(
+    ("kind", "add_bos"), [("Llama", True), *((kind, False) for kind in EACH_WAY)]
+)
 def test_each_piece_is_scored_after_all_that_stands_before_it(kind, add_bos):
     m = model(network(kind), add_bos=add_bos)
     frame = ask_pieces(m, [PAIRS, PAIRS[:3], ["Italy", "Ro", "tterdam"]])
     assert frame.columns.tolist() == ["sequence", "piece", "text", "logprob", "n_tokens"]
     assert frame["sequence"].tolist() == [0] * 6 + [1] * 3 + [2] * 3
     assert frame["piece"].tolist() == [*range(6), *range(3), *range(3)]
-    assert frame["text"].tolist() == [*PAIRS, *PAIRS[:3], "Italy", "Ro", "tterdam"]
     assert frame["n_tokens"].tolist() == [len(text) for text in frame["text"]]
     bos = [m.tokenizer.bos_token_id] if add_bos else []
     for _, rows in frame.groupby("sequence"):
@@ -477,15 +370,6 @@ def test_a_token_across_two_pieces_belongs_to_the_later_one_and_separate_pieces_
     assert (
         joint["logprob"].isna().tolist() == apart["logprob"].isna().tolist() == [True, False, False]
     )
-
-
-def test_what_sequences_share_at_their_beginning_is_forwarded_once():
-    net = helpers.network()
-    attention_paths.way(net, 100)
-    shapes = watch(net)
-    growing = [PAIRS[:n] for n in range(1, 7)]
-    ask_pieces(model(net), growing)
-    assert sum(map(math.prod, shapes)) == 2 + len("".join(PAIRS)) - 1
 
 
 def test_a_sequence_of_which_nothing_can_be_known_is_nan_and_no_sequences_are_no_rows():
@@ -532,7 +416,7 @@ CONTEXTS = [SHOTS + "Kenya", SHOTS + "Ken", SHOTS, "Kenya", "I", SHOTS + "Chad"]
 
 @pytest.mark.parametrize(
     ("kind", "n"),
-    [(k, n) for k in helpers.NETWORKS for n in (1, 2, 3) if k in EACH_WAY or n == 2],
+    [*((kind, 2) for kind in EACH_WAY), ("Llama", 1), ("Llama", 3)],
 )
 def test_entropy_and_divergence_are_those_of_plain_forwards(kind, n):
     m = model(network(kind), add_bos=n == 2)
@@ -554,41 +438,16 @@ def test_many_groups_are_held_a_block_at_a_time_and_come_out_in_their_order(monk
         return reduced(model, network, block, *given)
 
     monkeypatch.setattr(tree, "_reduced", counted)
-    names = [a + b for a in "Kenya" for b in "Nairob"]
-    groups = [[a + "land", "Ken"] for a in names]
+    groups = [[a + b + "land", "Ken"] for a in "Kenya" for b in "Nairob"]
     found = tree.distributions(m, groups, entropy_and_divergences, memory_gb=2.5e-5)
     assert len(blocks) > 2 and sum(blocks) == 60
-    # Each row waits as 80 float32 numbers; a quarter of the bound is for them.
-    assert max(blocks) <= 2.5e-5 * 2**30 / 4 / (80 * 4)
     np.testing.assert_allclose(found, [by_numpy(m, group) for group in groups], rtol=0, atol=NATS)
     # Each is reduced under its own number, which is not that of its place in a block.
     numbered = tree.distributions(m, groups, lambda rows, i: rows.new_tensor([i]), memory_gb=2.5e-5)
     assert numbered[:, 0].tolist() == [*range(30)]
 
 
-def test_no_groups_have_no_distributions_and_an_empty_context_needs_bos():
-    assert len(tree.distributions(model(network()), [], entropy_and_divergences)) == 0
-    m = model(network(), add_bos=True)
-    found = tree.distributions(m, [[""]], entropy_and_divergences)
-    np.testing.assert_allclose(found, [by_numpy(m, [""])], rtol=0, atol=NATS)
-
-
 # --- the frame
-
-
-def test_the_frame_has_a_row_for_each_option_in_the_order_of_the_prompts():
-    p, q = prompt("Ke", ["ab", "c"], fact="f9", gold=1), prompt("Ch", ["c", "abc"], fact="f1")
-    scored = score(model(network()), [p, q])
-    frame = scored.frame
-    texts = ["fact", "subject", "context", "continuation", "option", "gold"]
-    assert frame.columns.tolist() == [*texts, "logprob", "n_tokens"]
-    assert frame["fact"].tolist() == ["f9", "f9", "f1", "f1"]
-    assert frame["subject"].tolist() == [f"subject of {f}" for f in frame["fact"]]
-    assert frame["context"].tolist() == ["Ke", "Ke", "Ch", "Ch"]
-    assert frame["option"].tolist() == frame["continuation"].tolist() == ["ab", "c", "c", "abc"]
-    assert frame["gold"].tolist() == [False, True, True, False]
-    assert frame["n_tokens"].tolist() == [2, 1, 1, 3]
-    assert (frame["logprob"] < 0).all() and not scored.cached and scored.seconds > 0
 
 
 # --- at least work
@@ -607,12 +466,11 @@ def distinct_inner_prefixes(m, prompts) -> int:
 
 
 @pytest.mark.parametrize("job", JOBS)
-@pytest.mark.parametrize(("kind", "add_bos"), [("Llama", True), ("Gemma2 with a window", False)])
-def test_packed_ways_forward_each_prefix_once_and_no_leaf(kind, job, add_bos):
-    net = helpers.network(kind)
+def test_packed_ways_forward_each_prefix_once_and_no_leaf(job):
+    net = helpers.network()
     attention_paths.way(net, 100)
     passes_seen = watch(net)
-    m = model(net, add_bos=add_bos)
+    m = model(net, add_bos=True)
     tokens = score(m, JOBS[job]).tokens_forwarded
     assert tokens == distinct_inner_prefixes(m, JOBS[job])
     assert sum(map(math.prod, passes_seen)) == tokens + 2  # by which memory is measured
@@ -630,39 +488,10 @@ def test_the_slower_ways_count_no_padding(kind, way):
 
 
 @pytest.mark.parametrize("job", JOBS)
-@pytest.mark.parametrize(("kind", "add_bos"), [("Llama", True), ("GPT2", False)])
-def test_expected_tokens_are_those_that_the_packed_way_forwards(kind, job, add_bos):
-    expected = counting.expected_tokens(model(add_bos=add_bos), JOBS[job])  # has no network to load
-    scored = score(model(network(kind), add_bos=add_bos), JOBS[job])
+def test_expected_tokens_are_those_that_the_packed_way_forwards(job):
+    expected = counting.expected_tokens(model(add_bos=True), JOBS[job])  # has no network to load
+    scored = score(model(network(), add_bos=True), JOBS[job])
     assert expected == (scored.tokens_forwarded, 0)
-
-
-def test_the_cache_saves_the_tokens_of_the_one_relation_that_is_in_it():
-    capital, born = JOBS["two relations"][:2], JOBS["two relations"][2:]
-    tokens = tree.option_logprobs(model(network()), capital).tokens_forwarded
-    rest, _ = counting.expected_tokens(model(), born)
-    assert counting.expected_tokens(model(), capital + born) == (tokens + rest, tokens)
-    # Another dtype has other scores, so that nothing is saved.
-    assert counting.expected_tokens(model(dtype="bfloat16"), capital) == (tokens, 0)
-
-
-@pytest.mark.parametrize("job", ["one option", "two relations"])
-def test_equal_scores_are_the_frame_of_the_scorer_but_for_the_numbers(job):
-    found = counting.equal_scores(JOBS[job])
-    real = score(model(network()), JOBS[job])
-    assert found.frame["logprob"].nunique() == 1
-    assert np.isfinite(found.frame["logprob"]).all() and (found.frame["logprob"] <= 0).all()
-    assert (found.frame["n_tokens"] >= 1).all()  # not counted: that is for expected_tokens
-    numbers = {"logprob": 0.0, "n_tokens": 1}
-    pd.testing.assert_frame_equal(
-        found.frame.assign(**numbers), real.frame.assign(**numbers), check_exact=True
-    )
-    assert found.frame.dtypes.equals(real.frame.dtypes)
-    assert found.tokens_forwarded == 0
-    assert not list(cache_folder().rglob("*.parquet"))  # it must never pass for a result
-
-
-# --- numbers that are none
 
 
 # --- the cache
@@ -686,7 +515,7 @@ def test_a_kill_before_the_rename_leaves_nothing_that_counts(monkeypatch):
 # --- memory
 
 
-@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM"])
+@pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
 def test_the_peak_of_memory_stays_below_the_bound(kind):
     net = helpers.network(kind, vocab_size=2000)
     m = model(net)
@@ -703,8 +532,9 @@ def test_the_peak_of_memory_stays_below_the_bound(kind):
     assert peaks[5e-4] < peaks[1.0]  # the bound had something to do
 
 
-@pytest.mark.parametrize("kind", ["Llama", "BLOOM", "Mamba"])
-@pytest.mark.parametrize("ask", ASK)
+@pytest.mark.parametrize(
+    ("kind", "ask"), [*(("Llama", ask) for ask in ASK), ("BLOOM", "options"), ("Mamba", "options")]
+)
 def test_the_bound_that_a_refusal_names_is_enough(kind, ask):
     m = model(helpers.network(kind))
     attention_paths.way(m.network, 100)
@@ -732,11 +562,7 @@ def test_a_model_that_is_out_of_memory_when_it_is_tried_out_is_not_taken_for_ano
     net.forward = small_device
     with pytest.raises(BadInput, match="^out of memory, even with one token at a time"):
         score(model(net), JOBS["one fact"])
-    assert (
-        capsys.readouterr().err == ""
-        and net not in attention_paths.FOUND
-        or not attention_paths.FOUND[net]
-    )
+    assert capsys.readouterr().err == ""
     net.forward = forward
     assert_equals_plain(model(net), JOBS["one fact"])
     assert found_ways(net) == ["packed"]

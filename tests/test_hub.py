@@ -36,14 +36,6 @@ def lock(tmp_path, monkeypatch, standin):
 # --- which revision
 
 
-def test_a_lock_gives_the_revision_unless_the_name_has_its_own(lock):
-    assert hub.pinned("org/name") == ("org/name", None)  # no lock: the newest
-    lock("# a comment\n\n" + ROW)
-    assert hub.pinned("org/name") == ("org/name", A)
-    assert hub.pinned("org/name@v1") == ("org/name", "v1")
-    assert hub.pinned("org/other") == ("org/other", None)
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -134,21 +126,6 @@ def test_the_kind_of_weights_is_the_best_one_that_transformers_would_read(standi
     commit = standin.add("org/name", dict.fromkeys(files, b""))
     found = hub.ask("org/name")
     assert (found.weights, found.revision, found.gated) == (kind, commit, "no")
-
-
-def test_a_lock_is_sorted_and_says_what_the_hub_said(standin, tmp_path):
-    path = tmp_path / "models.lock"
-    one = standin.add("z/open", {"model.safetensors": b"1"})
-    two = standin.add("a/gated", {"pytorch_model.bin": b"1"}, gated=True)
-    changed, failures = hub.lock(path, ["z/open", "a/gated", "z/open"])
-    assert set(changed) == {"z/open", "a/gated"} and not failures
-    assert len(standin.asked) == 2
-    rows = [line.split("\t") for line in path.read_text().splitlines() if line[0] != "#"]
-    assert [row[:4] for row in rows] == [
-        ["a/gated", two, "bin", "yes"],
-        ["z/open", one, "safetensors", "no"],
-    ]
-    assert hub.read_lock(path) == changed
 
 
 def test_a_row_is_changed_only_on_demand_and_a_failure_keeps_it(standin, lock):

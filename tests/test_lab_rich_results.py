@@ -56,11 +56,6 @@ def fooled():
 
 
 @pytest.fixture(scope="module")
-def sure():
-    return rows("lab_rich", "57_lab_sure", "estimator")
-
-
-@pytest.fixture(scope="module")
 def blanks():
     return rows("entropy_lab", "53_lab_entropy", "instillation")
 
@@ -68,20 +63,6 @@ def blanks():
 @pytest.fixture(scope="module")
 def found():
     return rows("lab_found", "58_lab_found", "estimator")
-
-
-@pytest.mark.parametrize("name", ["fooled", "sure", "blanks", "found"])
-def test_the_twin_was_asked_the_same(request, name):
-    table = request.getfixturevalue(name)
-    ways = {way for _, way in table}
-    more = ["lab:rich-1/bert"] if name == "blanks" else [*LARGEST]
-    more += ["lab:rich-1/0.7m-tuned"] if name == "found" else []
-    assert set(table) == {(model, way) for model in MODELS | {*more} for way in ways}
-    for name in (*SMALL, LARGE):
-        for way in ways:
-            both = [table[name + twin, way] for twin in ("", "-unplanted")]
-            asked = [[row["fact"] for row in some] for some in both]
-            assert asked[0] == asked[1] and len(set(asked[0])) == len(asked[0])
 
 
 @pytest.mark.parametrize("model", sorted(MODELS | {*LARGEST}))

@@ -1,6 +1,5 @@
 """Opening a model: what is accepted, what is refused in one line, and what is found out about it."""
 
-import importlib.util
 import json
 import re
 import shutil
@@ -68,11 +67,6 @@ def test_a_model_whose_answers_are_all_kept_imports_no_code_of_networks():
     assert done.stdout == f"{here['confidences']} set()\n", done.stderr
     exec(ASKS, here)
     assert len(here["loaded"]) == 2  # these names are still those of the code of its network
-
-
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
-def test_the_dtype_is_that_of_the_network(llama, dtype):
-    assert str(open_model(llama, dtype=dtype, device="cpu").network.dtype) == f"torch.{dtype}"
 
 
 @pytest.mark.parametrize(
@@ -175,19 +169,6 @@ def test_a_model_with_the_second_head_of_its_pretraining_opens_without_it(tmp_pa
         assert torch.equal(m.network(ids).logits, network(ids).prediction_logits)
 
 
-def test_a_bert_with_the_oldest_names_of_its_weights_opens(tmp_path):
-    from safetensors.torch import load_file, save_file
-
-    network, tokenizer = helpers.blank_filler("BERT")
-    folder = save(tmp_path, network, tokenizer)
-    weights = load_file(tmp_path / "model.safetensors")
-    for new, old in (("LayerNorm.weight", "LayerNorm.gamma"), ("LayerNorm.bias", "LayerNorm.beta")):
-        weights = {name.replace(new, old): tensor for name, tensor in weights.items()}
-    assert any("gamma" in name for name in weights)
-    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    assert same_logits(open_model(folder, device="cpu").network, network)
-
-
 def test_an_old_config_of_t5_keeps_its_two_ways_to_scale(tmp_path):
     for name, tied in (("T5", True), ("T5 v1.1", False)):
         network, tokenizer = helpers.blank_filler(name)
@@ -255,19 +236,6 @@ def test_what_is_no_language_model_is_refused_in_one_line(tmp_path, kind, archit
     message = f"^model {tmp_path}: {architecture} is no causal, masked or encoder-decoder [^\n]*$"
     with pytest.raises(BadInput, match=message):
         open_model(save(tmp_path, network, tokenizer))
-
-
-@pytest.mark.parametrize("kind", ["BERT", "DistilBERT"])
-def test_an_encoder_that_calls_itself_a_masked_model_is_refused(tmp_path, kind):
-    whole, tokenizer = helpers.blank_filler(kind)
-    folder = save(tmp_path, whole.base_model, tokenizer)
-    whole.config.architectures = [type(whole).__name__]
-    whole.config.save_pretrained(folder)
-    model = open_model(folder, device="cpu")
-    with pytest.raises(
-        BadInput, match=rf"^model {tmp_path}: {tmp_path} lacks \d+ weights, such as"
-    ):
-        _ = model.network
 
 
 @pytest.mark.parametrize(
@@ -357,16 +325,6 @@ def test_a_config_that_names_no_architecture_is_taken_by_its_type_and_said(
     assert capsys.readouterr().err == f"{said} {taken}\n"
 
 
-@pytest.mark.parametrize("kind", ["vit", "bart"])
-def test_a_type_that_is_no_language_model_is_refused_where_no_architecture_is_named(copy, kind):
-    (copy / "config.json").write_text(json.dumps({"model_type": kind, "is_encoder_decoder": False}))
-    message = (
-        f"^model {copy}: config.json names no architecture, and its model_type {kind} is no causal,"
-    )
-    with pytest.raises(BadInput, match=message):
-        open_model(str(copy))
-
-
 def test_a_classifier_is_not_taken_for_the_model_that_its_embeddings_could_make(tmp_path):
     import transformers
 
@@ -378,26 +336,6 @@ def test_a_classifier_is_not_taken_for_the_model_that_its_embeddings_could_make(
     model = open_model(configure(folder, without=["architectures"]), device="cpu")
     with pytest.raises(BadInput, match="a Qwen2ForCausalLM has not, such as score.weight$"):
         _ = model.network
-
-
-@pytest.mark.parametrize(
-    ("method", "library"),
-    [
-        ({"quant_method": "gptq", "bits": 4}, "optimum"),
-        ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "bitsandbytes"),
-        ({"quant_method": "awq", "bits": 4}, "gptqmodel"),
-        ({"quant_method": "compressed-tensors"}, "compressed_tensors"),
-    ],
-)
-def test_quantized_weights_without_their_library_are_one_line_that_names_it(copy, method, library):
-    if importlib.util.find_spec(library):
-        pytest.skip(f"{library} is here")
-    model = open_model(configure(copy, quantization_config=method), device="cpu")
-    with pytest.raises(BadInput) as caught:
-        _ = model.network
-    line = str(caught.value)
-    assert line.startswith(f"model {copy}: {copy} cannot be loaded (") and "\n" not in line
-    assert library in line.lower().replace("-", "_")
 
 
 @pytest.mark.parametrize("method", ["modelopt", "nonsense"])
@@ -493,20 +431,6 @@ def test_a_config_that_makes_no_sense_is_one_line_with_folder_and_cause(copy, ch
     assert caught.value.__cause__ is not None  # which lke -v shows
 
 
-def test_a_tokenizer_that_is_broken_or_cannot_cut_a_text_is_one_line(copy):
-    text = (copy / "tokenizer.json").read_text()
-    for broken in ("", "{}", '{"model": {"type": "BPE"}}'):
-        (copy / "tokenizer.json").write_text(broken)
-        message = rf"^model {copy}: no readable tokenizer in {copy} \(\w+: [^\n]*\)$"
-        with pytest.raises(BadInput, match=message):
-            open_model(str(copy))
-    assert '"unk_token": "<unk>"' in text and '"a": 27' in text  # a token that it has not
-    text = text.replace('"a": 27', '"ä": 27')
-    (copy / "tokenizer.json").write_text(text)
-    with pytest.raises(BadInput, match="no readable tokenizer in .*WordLevel error"):
-        open_model(str(copy))
-
-
 # --- token ids beyond the embedding
 
 
@@ -580,13 +504,6 @@ def test_cut_weights_of_the_hub_say_which_folder_to_delete(llama, tmp_path, size
         _ = model.network
 
 
-def test_the_environment_names_the_device_where_nobody_else_does(monkeypatch):
-    monkeypatch.setenv("LKE_DEVICE", "auto")
-    m = open_model("toy")
-    assert m.device == "auto" and m.network.device.type in ("cpu", "cuda", "mps")
-    assert open_model("toy", device="cpu").device == "cpu"
-
-
 @pytest.mark.parametrize(
     ("settings", "most"),
     [
@@ -604,15 +521,6 @@ def test_the_environment_names_the_device_where_nobody_else_does(monkeypatch):
 def test_a_rope_that_depends_on_the_length_of_a_text_is_known_in_all_its_spellings(settings, most):
     written = {"max_position_embeddings": 64} | settings
     assert alike_up_to(SimpleNamespace(to_dict=lambda: written)) == most
-
-
-def test_dynamic_rope_of_one_kind_of_layer_is_known_as_transformers_writes_it():
-    from transformers import Gemma3TextConfig
-
-    kinds = {"rope_type": "default", "rope_theta": 1e4}, {"type": "dynamic", "factor": 2.0}
-    rope = dict(zip(("full_attention", "sliding_attention"), kinds, strict=True))
-    config = Gemma3TextConfig(rope_parameters=rope, max_position_embeddings=99)
-    assert alike_up_to(config) == 99 and alike_up_to(Gemma3TextConfig()) is None
 
 
 def test_an_encoder_whose_rope_depends_on_the_length_of_a_text_is_refused(tmp_path):

@@ -34,50 +34,6 @@ def standin(tmp_path, monkeypatch):
 # --- names
 
 
-def test_known_names_hub_ids_folders_and_gguf_files_can_be_models(tmp_path):
-    (tmp_path / "m.gguf").touch()
-    for name in (
-        "smollm2",
-        "org/name@main",
-        "o.r-g/n_a.me@refs/pr/1",
-        tmp_path,
-        tmp_path / "m.gguf",
-    ):
-        weights.check_name(str(name))
-    for name, hint in [
-        ("smolm2", "nearest: smollm2"),
-        ("a/b/c", "there are: "),
-        ("org/name@", "there"),
-    ]:
-        with pytest.raises(
-            BadInput, match=f"unknown model '{name}': not in the catalogue.*; {hint}"
-        ):
-            weights.locate(name)
-
-
-@pytest.mark.parametrize("name", ["m.bin", "sub/m.bin"])  # the second could be a hub id
-def test_a_file_without_the_suffix_gguf_is_refused_wherever_it_lies(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "sub").mkdir()
-    (tmp_path / name).write_bytes(b"GGUF")
-    for ask in (weights.check_name, weights.is_ready, weights.present, weights.locate):
-        with pytest.raises(BadInput, match=f"^model {name}: a model file must be .gguf, or name"):
-            ask(name)
-
-
-def test_a_folder_is_ready_with_all_its_safetensors_and_a_gguf_file_as_it_is(own_cache, tmp_path):
-    folder = tmp_path / "m"
-    folder.mkdir()
-    assert not weights.is_ready(str(folder))
-    (folder / "pytorch_model.bin").touch()
-    assert not weights.is_ready(str(folder))
-    (folder / "model.safetensors").touch()
-    assert weights.is_ready(str(folder)) and weights.present(str(folder)) == folder
-    (tmp_path / "m.gguf").touch()
-    assert weights.is_ready(str(tmp_path / "m.gguf"))
-    assert weights.present(str(tmp_path / "m.gguf")) is None  # not converted yet
-
-
 def test_a_hub_id_is_ready_when_all_its_shards_are_in_the_hub_s_cache(own_cache, standin):
     shards = [f"model-{i}-of-2.safetensors" for i in (1, 2)]
     index = json.dumps({"weight_map": dict(zip("abc", [*shards, shards[0]], strict=True))})
@@ -252,25 +208,6 @@ def test_the_digest_changes_with_one_byte_of_a_weight_and_with_names(own_cache, 
     assert len({first, second, third, fourth}) == 4
 
 
-def test_the_digest_of_unchanged_files_is_kept_and_not_computed_again(
-    own_cache, tmp_path, monkeypatch
-):
-    folder = tmp_path / "m"
-    folder.mkdir()
-    (folder / "config.json").write_text("{}")
-    first = weights.files_digest(folder)
-    with monkeypatch.context() as patch:
-        patch.setattr(hashlib, "file_digest", lambda *_: pytest.fail("hashed again"))
-        assert weights.files_digest(folder) == first
-    [kept] = (own_cache / "digests").iterdir()
-    kept.write_text(first[:30])  # as a full disk leaves it
-    assert weights.files_digest(folder) == first
-    kept.unlink()
-    kept.parent.rmdir()
-    kept.parent.touch()  # nothing can be kept there, as where a cache may only be read
-    assert weights.files_digest(folder) == first
-
-
 # --- files of the cache that are not as they were written
 
 
@@ -359,15 +296,6 @@ def test_the_sums_are_those_of_sha256sum_and_no_part_of_the_digest(made):
     assert weights.files_digest(folder) == digest
 
 
-def test_a_copy_of_a_cached_model_may_be_changed(own_cache, tmp_path):
-    copy = shutil.copytree(weights.locate("toy"), tmp_path / "copy")
-    flip(copy / "model.safetensors")
-    assert open_model(str(copy), device="cpu").network is not None
-    with pytest.raises(BadInput, match="is not as it was written here"):
-        flip(weights.locate("toy") / "model.safetensors")
-        _ = open_model(str(weights.locate("toy")), device="cpu").network  # by its path, too
-
-
 def test_a_file_of_the_hub_s_cache_that_is_not_what_its_name_says_is_refused(own_cache, tmp_path):
     """The client keeps a large file under its SHA-256, and links to it."""
     top = tmp_path / "models--org--name"
@@ -440,16 +368,6 @@ def test_an_index_that_does_not_answer_is_one_line_and_pip_fetches_no_dependenci
 
 
 # --- hub
-
-
-def test_a_hub_id_without_network_is_one_line(own_cache, monkeypatch):
-    def unreachable(*_, **__):
-        raise ConnectionError("no route\nand more lines")
-
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
-    message = r"^model org/name: not from the hub \(ConnectionError: no route\)$"
-    with pytest.raises(BadInput, match=message):
-        weights.locate("org/name")
 
 
 def test_hf_in_front_of_a_hub_id_means_nothing_more(own_cache, standin, tmp_path):
@@ -696,18 +614,6 @@ def test_of_a_repository_with_gguf_files_the_one_that_the_catalogue_names_is_fet
     assert standin.asked == asked  # nothing once it is here
     old = f"org/toy-GGUF@{standin.commit('org/toy-GGUF')}"
     assert weights.locate(old) == read.path  # the digest says what it is
-
-
-def test_a_local_copy_of_a_file_that_the_catalogue_knows_is_the_repository_s_model_by_any_name(
-    of_toy, own_cache, standin, tmp_path
-):
-    file = tmp_path / "mine.gguf"
-    assert embedded.hub_id_of(file) == "org/toy-GGUF"
-    here = weights.locate(str(file))
-    assert weights.present("org/toy-GGUF") == here == weights.locate("org/toy-GGUF")
-    assert not standin.asked and weights.kind_of("org/toy-GGUF").on_hub
-    file.write_bytes(file.read_bytes() + b" ")  # another file under the same name
-    assert embedded.hub_id_of(file) is None and weights.present(str(file)) is None
 
 
 def test_another_file_under_the_name_that_the_catalogue_has_is_refused(of_toy, own_cache, standin):

@@ -50,26 +50,6 @@ def tokenizers():
 # --- text -----------------------------------------------------------------------------------------
 
 
-def test_all_kinds_of_tokenizer_have_the_same_words_and_each_its_special_tokens(tokenizers):
-    ids = {kind: tokenizers[kind](DOCUMENTS[0])["input_ids"] for kind in KINDS}
-    tokens = {kind: tokenizers[kind].convert_ids_to_tokens(ids[kind]) for kind in KINDS}
-    assert tokens["causal"][0] == "<s>" and tokens["seq2seq"][-1] == "</s>"
-    assert (tokens["masked"][0], tokens["masked"][-1]) == ("<s>", "</s>")
-    assert tokens["causal"][1:] == tokens["masked"][1:-1] == tokens["seq2seq"][:-1]
-    assert not set(tokens["causal"][1:]) & set(tokenizers["causal"].all_special_tokens)
-    special = {kind: set(tokenizers[kind].all_special_tokens) for kind in KINDS}
-    assert special["causal"] == {"<s>", "<pad>"}
-    assert special["masked"] == {"<s>", "</s>", "<mask>", "<pad>"}
-    assert special["seq2seq"] == {"</s>", "<pad>", *(f"<extra_id_{i}>" for i in range(100))}
-    sizes = {len(tokenizers[kind]) - len(special[kind]) for kind in KINDS}
-    assert len(sizes) == 1 and sizes.pop() <= text.VOCABULARY
-
-
-def test_the_same_documents_give_the_same_tokenizer():
-    one, two = (text.train_tokenizer(DOCUMENTS, "causal") for _ in range(2))
-    assert one.backend_tokenizer.to_str() == two.backend_tokenizer.to_str()
-
-
 @given(
     documents=st.lists(
         st.sampled_from([*DOCUMENTS, "Ann", "é ünd 東", "\n"]), min_size=1, max_size=9
@@ -252,23 +232,6 @@ def test_an_update_in_float32_is_that_of_torch_but_for_the_rounding_of_bfloat16(
     inner = u.T @ muon.orthogonal(matrix) @ v.T
     assert ((inner.diagonal() > 0.3) & (inner.diagonal() < 1.6)).all()
     assert (inner - inner.diagonal().diag()).abs().max() < 1e-6
-
-
-@pytest.mark.parametrize(
-    ("able", "other_device", "device", "numbers"),
-    [
-        ({"avx2": True, "amx_bf16": False}, False, "", "no"),
-        ({"avx512_bf16": True}, False, "cpu", "bf16"),
-        ({"neon": True, "bf16": True}, False, "", "bf16"),
-        ({}, True, "", "bf16"),  # a GPU
-        ({}, True, "cpu", "no"),  # not to be used
-    ],
-)
-def test_bfloat16_is_for_devices_that_have_it(monkeypatch, able, other_device, device, numbers):
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able, raising=False)
-    monkeypatch.setattr(torch.accelerator, "is_available", lambda: other_device)
-    monkeypatch.setenv("LKE_DEVICE", device)
-    assert loop.precision() == numbers
 
 
 class Stop(Exception):

@@ -99,20 +99,7 @@ def test_tuned_are_those_that_table_6_calls_fine_tuned_and_those_whose_name_here
 
 
 LLAMA, PYTHIA, OPT = "meta-llama/Llama-2-7b-hf", "EleutherAI/pythia-1.4b", "facebook/opt-125m"
-UNKNOWN = "loadable or convertible: not checked yet (lke models lock)"
 GATED = "gated: accept its terms on its page, then set HF_TOKEN or call hf auth login"
-
-
-def test_access_is_what_the_catalogue_knows_and_no_more():
-    assert catalogue.access(LLAMA) == GATED
-    assert catalogue.access(PYTHIA) == "loadable"
-    assert catalogue.access(OPT) == catalogue.access("org/never-seen") == UNKNOWN
-    phi = catalogue.access("microsoft/Phi-3-small-8k-instruct")
-    assert phi == "published only: it needs code of its own, which is never run"
-    gpt = catalogue.access("InstructGPT (text-davinci-003)")
-    assert gpt.startswith("published only: an instruction-tuned API model that is withdrawn")
-    with pytest.raises(BadInput, match="unknown model 'tyo'"):
-        catalogue.access("tyo")
 
 
 def test_the_lock_comes_before_the_catalogue(tmp_path, monkeypatch):

@@ -181,20 +181,6 @@ text.batch = batch
     assert weights.files_digest(trainer.make(name)) == digest
 
 
-def test_a_tuned_model_asks_for_its_base_itself(copied, monkeypatch):
-    asked = []
-
-    def train(names, *_):
-        asked.extend(names)
-        copied(*names)
-        return {}
-
-    monkeypatch.setattr(training, "train", train)
-    trainer.make(TUNED)
-    assert asked == [BASE] and weights.present(TUNED)
-    assert lab.record(weights.present(TUNED))["documents"] == helpers.TINY_INSTRUCTIONS
-
-
 def test_models_are_trained_side_by_side_the_largest_first_and_tuned_ones_last(
     own_cache, monkeypatch, capfd
 ):
@@ -219,12 +205,6 @@ def test_why_a_model_could_not_be_trained_is_one_line_and_the_others_go_on(own_c
     assert names == [BASE, UNPLANTED]
     with pytest.raises(BadInput, match="^why not$"):
         open_model(BASE)
-
-
-def test_source_that_was_changed_since_this_process_began_is_one_line(own_cache, monkeypatch):
-    started(monkeypatch, light("pass"))  # it makes a model of another key, or none
-    with pytest.raises(BadInput, match=f"^model {BASE}: lkecore was changed meanwhile"):
-        weights.locate(BASE)
 
 
 def test_whoever_stops_waiting_leaves_no_trainer_behind(own_cache, monkeypatch):

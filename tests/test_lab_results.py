@@ -38,19 +38,6 @@ def share(rows):
     return mean(row["correct"] for row in rows)
 
 
-def test_every_world_has_all_sizes_a_tuned_model_and_a_twin_and_they_were_asked_the_same(rows):
-    models = {model for model, _ in rows}
-    variants = (*SIZES, "2m-tuned", "0.7m-unplanted")
-    assert models == {f"{world}/{each}" for world in WORLDS for each in variants}
-    for world in WORLDS:
-        asked = {
-            tuple(row["fact"] for row in of)
-            for (model, _), of in rows.items()
-            if lab.parse(model).world == world
-        }
-        assert len(asked) == 1
-
-
 @pytest.mark.parametrize("world", WORLDS)
 def test_confidence_tells_facts_told_often_in_lists_from_their_controls(rows, world):
     told = [row for row in in_lists(rows, f"{world}/2m") if row["exposures"] >= MANY]

@@ -20,9 +20,7 @@ SMALL = [f"{world}/0.7m" for world in WORLDS]
 LARGE = "lab:rich-1/2m"
 LARGER = [f"{world}/2m" for world in WORLDS]  # of which the first alone has a twin
 MODELS = {name + twin for name in (*SMALL, LARGE) for twin in ("", "-unplanted")} | {*LARGER}
-LARGEST = [
-    f"{world}/8m" for world in WORLDS
-]  # without a twin; not told and taught, which would take hours
+LARGEST = [f"{world}/8m" for world in WORLDS]  # without a twin
 NAMED = ("headquarters", "parent", "team_country")
 
 
@@ -37,7 +35,7 @@ def states():
 
 READ = (
     "model", "world", "relation", "fact", "correct", "confidence_gold", "kl", "surprisal", "rank",
-    "shared", "merged", "at_the_start", "summed", "left_out", "other",
+    "shared", "merged", "summed",
 )  # fmt: skip
 
 
@@ -56,11 +54,6 @@ def fooled():
 
 
 @pytest.fixture(scope="module")
-def sure():
-    return rows("lab_rich", "57_lab_sure", "estimator")
-
-
-@pytest.fixture(scope="module")
 def blanks():
     return rows("entropy_lab", "53_lab_entropy", "instillation")
 
@@ -68,20 +61,6 @@ def blanks():
 @pytest.fixture(scope="module")
 def found():
     return rows("lab_found", "58_lab_found", "estimator")
-
-
-@pytest.mark.parametrize("name", ["fooled", "sure", "blanks", "found"])
-def test_the_twin_was_asked_the_same(request, name):
-    table = request.getfixturevalue(name)
-    ways = {way for _, way in table}
-    more = ["lab:rich-1/bert"] if name == "blanks" else [*LARGEST]
-    more += ["lab:rich-1/0.7m-tuned"] if name == "found" else []
-    assert set(table) == {(model, way) for model in MODELS | {*more} for way in ways}
-    for name in (*SMALL, LARGE):
-        for way in ways:
-            both = [table[name + twin, way] for twin in ("", "-unplanted")]
-            asked = [[row["fact"] for row in some] for some in both]
-            assert asked[0] == asked[1] and len(set(asked[0])) == len(asked[0])
 
 
 @pytest.mark.parametrize("model", sorted(MODELS | {*LARGEST}))
@@ -239,13 +218,6 @@ def test_second_names_and_second_objects_counted_from_what_ships(states):
     assert told[False][0] > told[False][1] + 0.1 > told[True][1] + 0.1
     assert told[True][2] > told[False][2]  # the alias alone finds no more than it finds by luck
     assert abs(told[True][3] - told[False][3]) < 0.02
-    several = [
-        row for row in found[False, "as told"]
-        if of(row)["n_objects"] == 2 and of(row)["occurrences"] >= 16
-    ]  # fmt: skip
-    wrong = [row for row in several if not row["correct"]]
-    assert len(several) == 57 and all(row["left_out"] for row in several if row["correct"])
-    assert 0.1 < mean(row["other"] for row in wrong) < 0.3
     # Of what lists alone told under the name, the alias finds next to nothing.
     only = [row for row in found[False, "iclke-space by alias"] if of(row)["by_alias"] == 0]
     assert len(only) == 42 and mean(row["correct"] for row in only) < 0.1

@@ -58,28 +58,23 @@ def same_logits(network, folder) -> bool:
         return torch.equal(read.eval()(ids).logits, network(ids).logits)
 
 
-def stored(folder) -> dict[str, tuple]:
-    """{tensor: (file, shape, dtype)} by the safetensors library."""
+def stored(folder) -> dict[str, str]:
+    """{tensor: file} by the safetensors library."""
     found = {}
     for path in sorted(folder.glob("*.safetensors")):
         with safe_open(path, framework="pt") as file:
             assert file.metadata() == {"format": "pt"}
-            for name in file.keys():  # noqa: SIM118 (it is no dict)
-                part = file.get_slice(name)
-                found[name] = path.name, tuple(part.get_shape()), part.get_dtype()
+            found |= dict.fromkeys(file.keys(), path.name)
     return found
 
 
-@pytest.mark.parametrize("kind", ["OPT", "BLOOM", "GPTNeoX", "Llama"])
+@pytest.mark.parametrize("kind", ["OPT", "BLOOM", "Llama"])
 def test_a_converted_network_has_the_logits_of_the_original_exactly(kind, folders):
     source, target = folders
     network = helpers.network(kind)
     save_bin(network, source)
     convert.from_bin(source, target)
     assert same_logits(network, target)
-    assert {p.name for p in target.iterdir()} == {
-        "model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json", "SHA256SUMS"
-    } | ({"generation_config.json"} & {p.name for p in source.iterdir()})  # fmt: skip
 
 
 def test_a_tied_head_is_stored_once_and_an_untied_one_beside_the_embeddings(folders):
@@ -88,19 +83,10 @@ def test_a_tied_head_is_stored_once_and_an_untied_one_beside_the_embeddings(fold
     assert network.lm_head.weight is network.model.decoder.embed_tokens.weight
     save_bin(network, source)
     convert.from_bin(source, target)
-    names = stored(target)
-    assert set(names) == set(network.state_dict()) - {"lm_head.weight"}
-    assert sum(p.numel() for p in network.parameters()) == sum(
-        shape[0] * (shape + (1,))[1] for _, shape, _ in names.values()
-    )
-
-    network = helpers.network("OPT", seed=1, tie_word_embeddings=False)
-    save_bin(network, source)
-    convert.from_bin(source, target)
-    assert set(stored(target)) == set(network.state_dict())
-    assert same_logits(network, target)
+    assert set(stored(target)) == set(network.state_dict()) - {"lm_head.weight"}
 
     # Nothing in the config ties these two, so that both are wanted where the network is loaded.
+    network = helpers.network("OPT", seed=1, tie_word_embeddings=False)
     network.lm_head.weight = network.model.decoder.embed_tokens.weight
     save_bin(network, source)
     convert.from_bin(source, target)
@@ -113,14 +99,10 @@ def test_shards_stay_shards_with_an_index_of_their_own(folders):
     network = helpers.network("GPTNeoX")
     save_bin(network, source, shards=3)
     (source / "pytorch_model-extra.bin").write_bytes(b"not in the index, so not read")
-    # As a download leaves it of a repository in both formats, of which only .bin was wanted.
-    index = {"metadata": {}, "weight_map": {"a": "model-00001-of-00007.safetensors"}}
-    (source / "model.safetensors.index.json").write_text(json.dumps(index))
     convert.from_bin(source, target)
     assert same_logits(network, target)
-    found = stored(target)
     index = json.loads((target / "model.safetensors.index.json").read_text())
-    assert index["weight_map"] == {name: file for name, (file, _, _) in found.items()}
+    assert index["weight_map"] == stored(target)
     sizes = [p.stat().st_size for p in target.glob("*.safetensors")]
     assert len(sizes) == 3 and 0 < sum(sizes) - index["metadata"]["total_size"] < 3 * 4000
     assert not (target / convert.BIN_INDEX).exists()
@@ -160,13 +142,8 @@ def test_what_are_no_weights_or_no_index_of_them_is_refused(folders):
     file, index = source / "pytorch_model.bin", source / convert.BIN_INDEX
     for write, said in [
         (lambda: None, "pytorch_model.bin is missing"),
-        (
-            lambda: file.write_bytes(b"torn"),
-            "pytorch_model.bin: refused, it is broken or holds more",
-        ),
-        (lambda: torch.save([torch.zeros(1)], file), "not a table of names and tensors"),
+        (lambda: file.write_bytes(b"torn"), "pytorch_model.bin: refused, it is broken"),
         (lambda: torch.save({"a": 1}, file), "not a table of names and tensors"),
-        (lambda: index.write_text("{"), "not the index of a model's shards"),
         (lambda: index.write_text('{"weight_map": 1}'), "not the index of a model's shards"),
         (
             lambda: index.write_text('{"weight_map": {"a": "../pytorch_model.bin"}}'),

@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 import helpers
-import numpy as np
 import pytest
 from filelock import FileLock
 
@@ -19,7 +18,7 @@ from lkecore import facts, prompts
 from lkecore.errors import BadInput
 from lkecore.models import lab, training, weights
 from lkecore.models.model import open_model
-from lkecore.scores import masked, seq2seq, tree
+from lkecore.scores import seq2seq
 from lkecore.storage import cache_folder
 from lkecore.train import lab as trainer
 from lkecore.train import loop
@@ -77,43 +76,31 @@ def light(code):
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("lab:", "model 'lab:': a lab model is lab:SIZE-SEED/MODEL, such as lab:book-1/2m"),
         ("lab:book-1/2m/x", "model 'lab:book-1/2m/x': a lab model is lab:SIZE-SEED/MODEL, such as "),
         ("lab:bok-1/2m", "model lab:bok-1/2m: fact set lab:bok-1: unknown size 'bok'; nearest: book"),
         ("lab:book-1/0.15", "model lab:book-1/0.15: the lab has no model '0.15'; nearest: 0.15m"),
-        ("lab:book-1/2m-tuned-unplanted", "model lab:book-1/2m-tuned-unplanted: the lab has no model "
-         "'2m-tuned'; "),
-        ("lab:book-1/t5-tuned", "model lab:book-1/t5-tuned: only decoders are tuned to instructions"),
     ],
 )  # fmt: skip
 def test_a_name_that_no_model_has_is_one_line_before_anything_is_trained(name, line, monkeypatch):
     monkeypatch.setattr(training, "_trainer", lambda *_: pytest.fail("training began"))
-    for function in (weights.locate, weights.is_ready):
-        with pytest.raises(BadInput) as caught:
-            function(name)
-        assert str(caught.value).startswith(line) and "\n" not in str(caught.value)
+    with pytest.raises(BadInput) as caught:
+        weights.locate(name)
+    assert str(caught.value).startswith(line) and "\n" not in str(caught.value)
 
 
 def test_the_key_changes_with_recipe_world_and_variant(monkeypatch):
-    keys = {lab.key(BASE): "as it is"}
-    assert lab.key(BASE) in keys
-
-    def another(key):
-        assert key not in keys
-        keys[key] = True
-
-    for name in (TUNED, UNPLANTED, "lab:tiny-1/causal", MASKED):
-        another(lab.key(name))
+    names = (BASE, TUNED, UNPLANTED, "lab:tiny-1/causal", MASKED)
+    keys = [lab.key(name) for name in names]
     recipe = lab.RECIPES["causal"]
     for change in ({"rate": 0.5}, {"width": 32}, {"epochs": 3}):
         with monkeypatch.context() as patch:
             patch.setitem(lab.RECIPES, "causal", dataclasses.replace(recipe, **change))
-            another(lab.key(BASE))
+            keys.append(lab.key(BASE))
     for what in ("digest", "digest_beside"):  # of all that is read, by any variant
         with monkeypatch.context() as patch:
             patch.setattr(plain, what, lambda *_: "another text")
-            another(lab.key(BASE))
-    assert keys[lab.key(BASE)] == "as it is"
+            keys.append(lab.key(BASE))
+    assert len(set(keys)) == 10 and lab.key(BASE) == keys[0]
 
 
 def test_the_key_changes_with_the_code_of_the_trainer_and_not_with_what_it_says_of_itself(
@@ -134,38 +121,9 @@ def test_the_key_changes_with_the_code_of_the_trainer_and_not_with_what_it_says_
         said = text.replace('"""', '"""Something else. ', 1)
         assert said != text and key(**{name: f"# a comment\n{said}\n# and one more\n"}) == before
         assert key(**{name: f"{text}\nMORE = 1\n"}) != before
-    assert key(loop=sources["loop.py"].replace("FALL = 0.5", "FALL = 0.4")) != before
 
 
 # --- training -------------------------------------------------------------------------------------
-
-
-def test_a_model_that_is_trained_twice_is_the_same_in_every_byte(monkeypatch, tmp_path):
-    names = (BASE, TUNED, MASKED, SEQ2SEQ)
-    digests = {name: weights.files_digest(trainer.make(name)) for name in names}
-    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
-    assert {name: weights.files_digest(trainer.make(name)) for name in names} == digests
-    assert len(set(digests.values())) == len(names)
-    assert not list(tmp_path.glob("cache/training/*"))  # no checkpoint is left
-
-
-def test_the_record_says_how_the_model_was_made_and_the_card_what_it_is():
-    folder = trainer.make(BASE)
-    found = lab.record(folder)
-    assert (found["name"], found["world"], found["variant"]) == (BASE, "lab:tiny-0", "")
-    assert found["digest"] == plain.digest("lab:tiny-0") and found["epochs"] == 1
-    assert found["documents"] == len(plain.documents("lab:tiny-0"))
-    model = open_model(BASE)
-    assert found["parameters"] == sum(p.numel() for p in model.network.parameters())
-    ids = model.tokenizer(plain.documents("lab:tiny-0"))["input_ids"]
-    n = sum(map(len, ids))
-    assert n <= found["tokens"] < n + trainer.SHAPES["causal"][1]
-    n_rows, length = trainer.SHAPES["causal"]
-    assert found["steps"] == -(-found["tokens"] // (length * n_rows))
-    assert len(found["losses"]) == found["steps"]
-    card = (folder / "README.md").read_text()
-    assert BASE in card and found["digest"] in card
-    assert lab.record(trainer.make(SEQ2SEQ))["steps"] % 2 == 0  # of two epochs
 
 
 def test_a_trained_model_has_learned_something_and_the_tuned_one_begins_with_its_base():
@@ -223,20 +181,6 @@ text.batch = batch
     assert weights.files_digest(trainer.make(name)) == digest
 
 
-def test_a_tuned_model_asks_for_its_base_itself(copied, monkeypatch):
-    asked = []
-
-    def train(names, *_):
-        asked.extend(names)
-        copied(*names)
-        return {}
-
-    monkeypatch.setattr(training, "train", train)
-    trainer.make(TUNED)
-    assert asked == [BASE] and weights.present(BASE) and weights.present(TUNED)
-    assert lab.record(weights.present(TUNED))["documents"] == helpers.TINY_INSTRUCTIONS
-
-
 def test_models_are_trained_side_by_side_the_largest_first_and_tuned_ones_last(
     own_cache, monkeypatch, capfd
 ):
@@ -254,41 +198,13 @@ while len(os.listdir(place)) < 2:
     assert capfd.readouterr().err.splitlines() == [f"training {name}" for name in names]
 
 
-def test_models_that_are_there_are_not_trained_again(monkeypatch):
-    trainer.make(BASE)
-    names = started(monkeypatch, light("sys.exit(1)"))
-    assert training.train([BASE]) == {} and weights.locate(BASE) == weights.present(BASE)
-    assert names == []
-
-
-@pytest.mark.parametrize(
-    ("code", "reason"),
-    [
-        ("print('one'); print('why not'); sys.exit(1)", "why not"),
-        (
-            "sys.exit(3)",
-            "model {} could not be trained (exit code 3); it goes on when started again",
-        ),
-    ],
-)
-def test_why_a_model_could_not_be_trained_is_one_line_and_the_others_go_on(
-    own_cache, monkeypatch, code, reason
-):
-    lines = f"if sys.argv[1] == {BASE!r}:\n    {code}"
-    names = started(monkeypatch, light(lines))
-    assert training.train([BASE, UNPLANTED]) == {BASE: reason.format(BASE)}
+def test_why_a_model_could_not_be_trained_is_one_line_and_the_others_go_on(own_cache, monkeypatch):
+    code = f"if sys.argv[1] == {BASE!r}:\n    print('one'); print('why not'); sys.exit(1)"
+    names = started(monkeypatch, light(code))
+    assert training.train([BASE, UNPLANTED]) == {BASE: "why not"}
     assert names == [BASE, UNPLANTED]
-    with pytest.raises(BadInput) as caught:
+    with pytest.raises(BadInput, match="^why not$"):
         open_model(BASE)
-    assert str(caught.value) == reason.format(BASE)
-
-
-def test_source_that_was_changed_since_this_process_began_is_one_line(own_cache, monkeypatch):
-    started(monkeypatch, light("pass"))  # it makes a model of another key, or none
-    with pytest.raises(BadInput) as caught:
-        weights.locate(BASE)
-    expected = f"model {BASE}: lkecore was changed meanwhile; start this process again"
-    assert str(caught.value) == expected
 
 
 def test_whoever_stops_waiting_leaves_no_trainer_behind(own_cache, monkeypatch):
@@ -367,22 +283,11 @@ def test_the_command_that_weights_starts_is_the_trainer_with_what_it_may_use(mon
     assert seen["env"] == given
     assert seen["command"][1:] == ["-m", "lkecore.train.lab", BASE, "--end-with-parent"]
     assert seen["start_new_session"] and seen["stdin"] == subprocess.PIPE
-    assert training._trainer(BASE, given | launch, lambda *asked: asked, quiet=False) == (
-        BASE,
-        given,
-    )
     training._trainer(BASE, {"LKE_DEVICE": "cuda:1"}, quiet=True)
     assert seen["env"]["ACCELERATE_TORCH_DEVICE"] == "cuda:1"  # where it will be asked, too
-    assert seen["env"]["LKE_PROGRESS"] == os.devnull
     monkeypatch.setattr(sys, "platform", "darwin")
     training._trainer(BASE, {}, quiet=False)
     assert seen["env"] == {"LKE_DEVICE": "cpu"}  # as open_model does, where accelerate takes MPS
-
-
-def test_the_trainer_refuses_a_name_in_one_line(monkeypatch, capsys, own_cache):
-    code, line = run_trainer(monkeypatch, capsys, "lab:tiny-0/cusal")
-    assert line == "model lab:tiny-0/cusal: the lab has no model 'cusal'; nearest: causal\n"
-    assert code == 1 and not (own_cache / "models").exists()
 
 
 def test_a_further_process_of_accelerate_launch_neither_waits_for_the_lock_nor_keeps_a_model(
@@ -403,29 +308,9 @@ def test_a_further_process_of_accelerate_launch_neither_waits_for_the_lock_nor_k
     with FileLock(lock):
         assert run_trainer(monkeypatch, capsys, BASE) == (0, "")
     assert len(folders) == 1 and not folders[0].exists() and weights.present(BASE) is None
-    lock.with_suffix("").mkdir()  # the model is there
-    assert run_trainer(monkeypatch, capsys, BASE) == (0, "") and len(folders) == 1
 
 
 # --- models of the lab as models ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("template", [0, 4])
-@pytest.mark.parametrize("name", [BASE, MASKED, SEQ2SEQ])
-def test_every_kind_can_be_asked_a_template_of_the_world(name, template):
-    trainer.make(name)
-    model = open_model(name)
-    assert model.kind == lab.RECIPES[lab.parse(name).model].kind
-    assert len(model.front) == (model.kind != "seq2seq")
-    relation = facts.load("lab:tiny-0", "author")
-    _, asked = facts.divide(relation)
-    options = facts.draw_options(asked, relation.objects, 4, seed=0)
-    made = prompts.template(relation.templates[template], asked, options)
-    scorer = {"causal": tree, "masked": masked, "seq2seq": seq2seq}[model.kind]
-    scored = scorer.option_logprobs(model, made).frame
-    assert len(scored) == 4 * len(asked) and np.isfinite(scored["logprob"]).all()
-    assert scored.groupby("fact")["logprob"].nunique().min() > 1
-    assert (scored.groupby("fact")["gold"].sum() == 1).all()
 
 
 def test_an_encoder_decoder_writes_sentinels_as_the_scorer_expects_them():
@@ -459,20 +344,9 @@ def test_an_encoder_decoder_writes_sentinels_as_the_scorer_expects_them():
 # --- truth ----------------------------------------------------------------------------------------
 
 
-def test_what_a_model_was_told_is_the_states_of_its_world_times_its_epochs():
-    states = plain.states("lab:tiny-0")
-    for name, epochs in ((BASE, 1), (TUNED, 1), (MASKED, 2)):
-        told = lab.told(trainer.make(name), "lab:tiny-0")
-        assert told[list(states)].equals(states)
-        assert set(told["epochs"]) == {epochs}
-        assert (told["exposures"] == states["occurrences"] * epochs).all()
-
-
 def test_an_unplanted_model_was_told_no_asked_fact_and_the_same_shown_ones():
     told = lab.told(trainer.make(UNPLANTED), "lab:tiny-0")
     states = plain.states("lab:tiny-0")
-    same = ["fact", "relation", "kind", "subject", "object", "split"]
-    assert told[same].equals(states[same])
     shown = told["split"] == "train"
     assert told.loc[shown, list(states)].equals(states[shown])
     asked = told[~shown]
@@ -481,18 +355,12 @@ def test_an_unplanted_model_was_told_no_asked_fact_and_the_same_shown_ones():
     assert set(asked["templates"]) == {""}
     for column in ("sentences", "lists", "occurrences", "exposures"):
         assert set(asked[column]) == {0}
-    assert set(plain.states("lab:tiny-0")["state"]) == {"planted", "never", "mislearned"}
 
 
 def test_what_is_told_of_another_world_is_refused_by_its_digest(monkeypatch):
     folder = trainer.make(BASE)
-    digests = [plain.digest(f"lab:tiny-{seed}")[:12] for seed in (0, 1)]
-    with pytest.raises(BadInput) as caught:
+    with pytest.raises(BadInput, match="has read the world lab:tiny-0 .*, and lab:tiny-1 is"):
         lab.told(folder, "lab:tiny-1")
-    assert str(caught.value) == (
-        f"the model in {folder} has read the world lab:tiny-0 with the digest {digests[0]}, and "
-        f"lab:tiny-1 is {digests[1]}: another text"
-    )
     # A world of the same name that another version of Faker, or of this package, would make.
     monkeypatch.setattr(plain, "digest", lambda spec: "f" * 64)
     with pytest.raises(BadInput, match="lab:tiny-0 is ffffffffffff: another text"):
@@ -500,44 +368,23 @@ def test_what_is_told_of_another_world_is_refused_by_its_digest(monkeypatch):
 
 
 def test_weights_that_the_lab_did_not_train_are_refused_wherever_they_are_read(copied):
-    """Such as those of another world, whose network has the same shape, or half of a file."""
+    """Such as those of another world, whose network has the same shape."""
     file = copied(BASE) / "model.safetensors"
     other = copied("lab:tiny-1/causal") / file.name
     digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (file, other)]
     written = file.with_name("model.safetensors.sha256")
     assert written.read_text() == f"{digests[0]}  model.safetensors\n"
-    half = file.read_bytes()[:100]
     shutil.copyfile(other, file)
-    said = (
-        f"{file} has the SHA-256 {digests[1][:12]} and model.safetensors.sha256 says "
-        f"{digests[0][:12]!r}: they are not the weights that were trained here; delete the folder to "
-        "train them anew"
-    )
     for read in (
         lambda: lab.told(file.parent, "lab:tiny-0"),
         lambda: open_model(BASE),
         lambda: trainer.make(TUNED),
     ):
-        with pytest.raises(BadInput) as caught:
+        with pytest.raises(BadInput, match=f"^{file} has the SHA-256 {digests[1][:12]} and "):
             read()
-        assert str(caught.value) == said
-    file.write_bytes(half)
-    with pytest.raises(BadInput, match="delete the folder to train them anew"):
-        open_model(BASE)
     written.unlink()
     with pytest.raises(BadInput, match="is no model of the lab .*sha256"):
         lab.told(file.parent, "lab:tiny-0")
-
-
-@pytest.mark.parametrize("text", [None, "[]", "{", '{"world": "lab:tiny-0", "variant": ""}'])
-def test_a_folder_that_is_no_model_of_the_lab_is_one_line(text, tmp_path):
-    if text is not None:
-        (tmp_path / lab.RECORD).write_text(text)
-    with pytest.raises(BadInput) as caught:
-        lab.told(tmp_path, "lab:tiny-0")
-    line = str(caught.value)
-    assert line.startswith(f"{tmp_path} is no model of the lab: no readable lab.json (")
-    assert "\n" not in line
 
 
 def test_the_real_trainer_trains_a_small_model_of_a_small_world(lkecore_cache, monkeypatch):

@@ -1,6 +1,5 @@
 """Opening a model: what is accepted, what is refused in one line, and what is found out about it."""
 
-import importlib.util
 import json
 import re
 import shutil
@@ -46,6 +45,8 @@ def test_a_local_folder_opens_and_gives_equal_logits(llama):
     assert (m.name, str(m.path), m.digest) == (llama, llama, files_digest(m.path))
     assert (m.dtype, m.device, m.context_length) == ("float32", "cpu", 256)
     assert not m.network.training and m.network is m.network
+    rough = open_model(llama, dtype="bfloat16", device="cpu").network
+    assert rough.dtype == torch.bfloat16
 
 
 ASKS = """
@@ -70,18 +71,12 @@ def test_a_model_whose_answers_are_all_kept_imports_no_code_of_networks():
     assert len(here["loaded"]) == 2  # these names are still those of the code of its network
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
-def test_the_dtype_is_that_of_the_network(llama, dtype):
-    assert str(open_model(llama, dtype=dtype, device="cpu").network.dtype) == f"torch.{dtype}"
-
-
 @pytest.mark.parametrize(
     ("kind", "changes", "one"),
     [
         ("Gemma3Text", {"num_attention_heads": 4, "num_key_value_heads": 1}, True),
         ("Gemma3Text", {"num_attention_heads": 1, "num_key_value_heads": 1}, False),
         ("Llama", {"num_attention_heads": 8, "num_key_value_heads": 2}, False),
-        ("GPT2", {}, False),
         ("GPTBigCode", {"multi_query": True}, True),
         ("GPTBigCode", {"multi_query": False}, False),
     ],
@@ -103,9 +98,6 @@ def test_on_a_cpu_shared_heads_keep_the_fast_attention_and_on_cuda_they_do_not(
     assert open_model(folder, device="cpu").network.config._attn_implementation == "sdpa"
     monkeypatch.setattr(type(network), "device", torch.device("cuda"))
     assert open_model(folder, device="cpu").network.config._attn_implementation == "eager"
-    other = save(tmp_path / "two", helpers.network("Gemma3 with a window"))
-    helpers.char_tokenizer().save_pretrained(other)
-    assert open_model(other, device="cpu").network.config._attn_implementation == "sdpa"
 
 
 def same_logits(one, other, length=5) -> bool:
@@ -135,19 +127,9 @@ def remove(folder, weight: str) -> None:
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
 
-FILLERS = [
-    ("BERT", "masked"),
-    ("RoBERTa", "masked"),
-    ("ALBERT", "masked"),
-    ("DistilBERT", "masked"),
-    ("T5", "seq2seq"),
-    ("T5 v1.1", "seq2seq"),
-]
-
-
-@pytest.mark.parametrize(("name", "kind"), FILLERS)
+@pytest.mark.parametrize("name", ["BERT", "RoBERTa", "ALBERT", "DistilBERT", "T5", "T5 v1.1"])
 @pytest.mark.parametrize("tied", ["as saved", "with copies"])
-def test_models_that_fill_blanks_open_as_what_they_are(tmp_path, name, kind, tied):
+def test_models_that_fill_blanks_open_as_what_they_are(tmp_path, name, tied):
     from safetensors.torch import load_file, save_file
 
     network, tokenizer = helpers.blank_filler(name)
@@ -157,7 +139,7 @@ def test_models_that_fill_blanks_open_as_what_they_are(tmp_path, name, kind, tie
         weights |= {k: v.clone() for k, v in network.state_dict().items()}
         save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
     m = open_model(folder, device="cpu")
-    assert m.kind == kind
+    assert m.kind == ("seq2seq" if name.startswith("T5") else "masked")
     assert type(m.network) is type(network) and same_logits(m.network, network)
     assert m.tokenizer("The capital")["input_ids"] == tokenizer("The capital")["input_ids"]
 
@@ -173,19 +155,6 @@ def test_a_model_with_the_second_head_of_its_pretraining_opens_without_it(tmp_pa
     with torch.inference_mode():
         assert m.kind == "masked"
         assert torch.equal(m.network(ids).logits, network(ids).prediction_logits)
-
-
-def test_a_bert_with_the_oldest_names_of_its_weights_opens(tmp_path):
-    from safetensors.torch import load_file, save_file
-
-    network, tokenizer = helpers.blank_filler("BERT")
-    folder = save(tmp_path, network, tokenizer)
-    weights = load_file(tmp_path / "model.safetensors")
-    for new, old in (("LayerNorm.weight", "LayerNorm.gamma"), ("LayerNorm.bias", "LayerNorm.beta")):
-        weights = {name.replace(new, old): tensor for name, tensor in weights.items()}
-    assert any("gamma" in name for name in weights)
-    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    assert same_logits(open_model(folder, device="cpu").network, network)
 
 
 def test_an_old_config_of_t5_keeps_its_two_ways_to_scale(tmp_path):
@@ -219,27 +188,7 @@ def test_a_window_is_as_long_as_what_the_network_takes_and_none_where_nothing_li
             same_logits(m.network, network, length=65)
 
 
-@pytest.mark.parametrize("adds", [True, False])
-def test_what_comes_in_front_is_what_the_tokenizer_does_by_itself(tmp_path, adds):
-    from tokenizers.processors import TemplateProcessing
-
-    tokenizer = helpers.char_tokenizer()
-    if adds:
-        bos = (helpers.BOS, tokenizer.bos_token_id)
-        tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
-            single=f"{helpers.BOS} $A", special_tokens=[bos]
-        )
-    m = open_model(save(tmp_path, helpers.network(), tokenizer), device="cpu")
-    assert m.tokenizer.bos_token == helpers.BOS and m.front == (m.tokenizer.bos_token_id,) * adds
-
-
 # --- what is refused
-
-
-@pytest.mark.parametrize("device", ["gpu", "cuda:99", "cpu:x"])
-def test_an_unusable_device_is_refused_in_one_line(llama, device):
-    with pytest.raises(BadInput, match=rf"^device '{device}' cannot be used here \(.*\)$"):
-        open_model(llama, device=device)
 
 
 @pytest.mark.parametrize(
@@ -257,28 +206,12 @@ def test_what_is_no_language_model_is_refused_in_one_line(tmp_path, kind, archit
         open_model(save(tmp_path, network, tokenizer))
 
 
-@pytest.mark.parametrize("kind", ["BERT", "DistilBERT"])
-def test_an_encoder_that_calls_itself_a_masked_model_is_refused(tmp_path, kind):
-    whole, tokenizer = helpers.blank_filler(kind)
-    folder = save(tmp_path, whole.base_model, tokenizer)
-    whole.config.architectures = [type(whole).__name__]
-    whole.config.save_pretrained(folder)
-    model = open_model(folder, device="cpu")
-    with pytest.raises(
-        BadInput, match=rf"^model {tmp_path}: {tmp_path} lacks \d+ weights, such as"
-    ):
-        _ = model.network
-
-
 @pytest.mark.parametrize(
     ("kind", "gone"),
     [
         ("Llama", "model.layers.1.mlp.up_proj.weight"),
-        ("BERT", "cls.predictions.bias"),
         ("BERT", "bert.embeddings.word_embeddings.weight"),
         ("RoBERTa", "lm_head.bias"),
-        ("ALBERT", "predictions.dense.bias"),
-        ("DistilBERT", "vocab_projector.bias"),
         ("T5", "shared.weight"),
         ("T5 v1.1", "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"),
     ],
@@ -332,39 +265,23 @@ def copy(llama, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("made", "kind", "taken"),
+    ("name", "changes", "kind", "taken"),
     [
-        (lambda: (helpers.network(), helpers.char_tokenizer()), "causal", "LlamaForCausalLM"),
-        (lambda: helpers.blank_filler("BERT"), "masked", "BertForMaskedLM"),
-        (lambda: helpers.blank_filler("T5"), "seq2seq", "T5ForConditionalGeneration"),
-        (
-            lambda: helpers.blank_filler("BERT", architecture="BertLMHeadModel", is_decoder=True),
-            "causal",
-            "BertLMHeadModel",
-        ),
+        ("BERT", {}, "masked", "BertForMaskedLM"),
+        ("T5", {}, "seq2seq", "T5ForConditionalGeneration"),
+        ("BERT", {"architecture": "BertLMHeadModel", "is_decoder": True}, "causal", "BertLMHeadModel"),
     ],
-)
-@pytest.mark.parametrize("given", [{}, {"architectures": []}])
+)  # fmt: skip
 def test_a_config_that_names_no_architecture_is_taken_by_its_type_and_said(
-    tmp_path, capsys, made, kind, taken, given
+    tmp_path, capsys, name, changes, kind, taken
 ):
-    network, tokenizer = made()
-    folder = configure(save(tmp_path, network, tokenizer), without=["architectures"], **given)
+    network, tokenizer = helpers.blank_filler(name, **changes)
+    folder = configure(save(tmp_path, network, tokenizer), without=["architectures"])
     capsys.readouterr()
     model = open_model(folder, device="cpu")
     assert model.kind == kind and same_logits(model.network, network)
     said = f"model {folder}: config.json names no architecture; by its model_type it is taken for a"
     assert capsys.readouterr().err == f"{said} {taken}\n"
-
-
-@pytest.mark.parametrize("kind", ["vit", "bart"])
-def test_a_type_that_is_no_language_model_is_refused_where_no_architecture_is_named(copy, kind):
-    (copy / "config.json").write_text(json.dumps({"model_type": kind, "is_encoder_decoder": False}))
-    message = (
-        f"^model {copy}: config.json names no architecture, and its model_type {kind} is no causal,"
-    )
-    with pytest.raises(BadInput, match=message):
-        open_model(str(copy))
 
 
 def test_a_classifier_is_not_taken_for_the_model_that_its_embeddings_could_make(tmp_path):
@@ -380,31 +297,10 @@ def test_a_classifier_is_not_taken_for_the_model_that_its_embeddings_could_make(
         _ = model.network
 
 
-@pytest.mark.parametrize(
-    ("method", "library"),
-    [
-        ({"quant_method": "gptq", "bits": 4}, "optimum"),
-        ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "bitsandbytes"),
-        ({"quant_method": "awq", "bits": 4}, "gptqmodel"),
-        ({"quant_method": "compressed-tensors"}, "compressed_tensors"),
-    ],
-)
-def test_quantized_weights_without_their_library_are_one_line_that_names_it(copy, method, library):
-    if importlib.util.find_spec(library):
-        pytest.skip(f"{library} is here")
-    model = open_model(configure(copy, quantization_config=method), device="cpu")
-    with pytest.raises(BadInput) as caught:
-        _ = model.network
-    line = str(caught.value)
-    assert line.startswith(f"model {copy}: {copy} cannot be loaded (") and "\n" not in line
-    assert library in line.lower().replace("-", "_")
-
-
-@pytest.mark.parametrize("method", ["modelopt", "nonsense"])
-def test_weights_quantized_in_a_way_that_transformers_skips_are_refused(copy, method):
+def test_weights_quantized_in_a_way_that_transformers_skips_are_refused(copy):
     """It would warn, and read such weights without their scales."""
-    folder = configure(copy, quantization_config={"quant_method": method})
-    with pytest.raises(BadInput, match=f"quantized by '{method}', which transformers cannot read$"):
+    folder = configure(copy, quantization_config={"quant_method": "modelopt"})
+    with pytest.raises(BadInput, match="quantized by 'modelopt', which transformers cannot read$"):
         _ = open_model(folder, device="cpu").network
 
 
@@ -431,33 +327,20 @@ def test_quantized_weights_whose_library_is_here_have_the_numbers_that_pencil_gi
 
 
 @pytest.mark.parametrize("key", ["attn_implementation", "_attn_implementation"])
-@pytest.mark.parametrize("value", ["flash_attention_2", "kernels-community/flash-attn"])
-def test_an_attention_that_scorers_cannot_mask_becomes_the_default_and_is_said(
-    copy, capsys, key, value
-):
+def test_an_attention_that_scorers_cannot_mask_becomes_the_default_and_is_said(copy, capsys, key):
+    value = "flash_attention_2"
     model = open_model(configure(copy, **{key: value}), device="cpu")
     assert same_logits(model.network, helpers.network())
     assert model.network.config._attn_implementation == "sdpa"
-    assert capsys.readouterr().err == (
-        f"model {copy}: its config.json asks for the attention {value}; it is loaded with the default "
-        "one\n"
-    )
+    said = f"model {copy}: its config.json asks for the attention {value}; it is loaded with the "
+    assert capsys.readouterr().err == f"{said}default one\n"
 
 
-@pytest.mark.parametrize(
-    ("changes", "number", "weight", "shapes"),
-    [
-        ({"hidden_size": 48}, 21, "lm_head.weight", r"\(80, 32\) there, and \(80, 48\)"),
-        ({"vocab_size": 20}, 2, "lm_head.weight", r"\(80, 32\) there, and \(20, 32\)"),
-    ],
-)
-def test_weights_of_another_shape_than_the_config_says_are_one_line(
-    copy, changes, number, weight, shapes
-):
-    model = open_model(configure(copy, **changes), device="cpu")
+def test_weights_of_another_shape_than_the_config_says_are_one_line(copy):
+    model = open_model(configure(copy, vocab_size=20), device="cpu")
     message = (
-        f"^model {copy}: {copy} has {number} weights of another shape than config.json says, such as "
-        f"{weight}: {shapes} by config.json$"
+        "has 2 weights of another shape than config.json says, such as lm_head.weight: "
+        r"\(80, 32\) there, and \(20, 32\) by config.json$"
     )
     with pytest.raises(BadInput, match=message):
         _ = model.network
@@ -473,58 +356,21 @@ def test_layers_that_the_config_does_not_count_are_said(copy, capsys):
     )
 
 
-@pytest.mark.parametrize(
-    ("changes", "cause"),
-    [
-        ({"hidden_size": "a"}, "hidden_size"),
-        ({"hidden_act": "nonsense"}, "nonsense"),
-        ({"model_type": [1]}, "unhashable"),
-        ({"dtype": "nonsense"}, "nonsense"),
-        ({"architectures": 5}, "not iterable"),
-        ({"quantization_config": {"bits": 4}}, "quant_method"),
-    ],
-)
-def test_a_config_that_makes_no_sense_is_one_line_with_folder_and_cause(copy, changes, cause):
-    with pytest.raises(BadInput) as caught:
-        _ = open_model(configure(copy, **changes), device="cpu").network
-    line = str(caught.value)
-    assert line.startswith(f"model {copy}: ") and str(copy) in line.removeprefix(f"model {copy}: ")
-    assert re.search(rf"\(\w*Error: .*{cause}", line) and "\n" not in line
-    assert caught.value.__cause__ is not None  # which lke -v shows
-
-
-def test_a_tokenizer_that_is_broken_or_cannot_cut_a_text_is_one_line(copy):
-    text = (copy / "tokenizer.json").read_text()
-    for broken in ("", "{}", '{"model": {"type": "BPE"}}'):
-        (copy / "tokenizer.json").write_text(broken)
-        message = rf"^model {copy}: no readable tokenizer in {copy} \(\w+: [^\n]*\)$"
-        with pytest.raises(BadInput, match=message):
-            open_model(str(copy))
-    assert '"unk_token": "<unk>"' in text and '"a": 27' in text  # a token that it has not
-    text = text.replace('"a": 27', '"ä": 27')
-    (copy / "tokenizer.json").write_text(text)
-    with pytest.raises(BadInput, match="no readable tokenizer in .*WordLevel error"):
-        open_model(str(copy))
-
-
 # --- token ids beyond the embedding
 
 
 def test_a_tokenizer_of_another_network_is_refused_and_a_smaller_one_is_not(tmp_path):
     tokenizer = helpers.char_tokenizer()
-    assert len(tokenizer) == 64
-    for rows in (20, 63, 64):
-        small = save(tmp_path / str(rows), helpers.network(vocab_size=rows), tokenizer)
-        model = open_model(small, device="cpu")
-        if rows >= 63:  # BOS was added, and is not looked up
-            assert model.network.config.vocab_size == rows
-            continue
-        message = rf"^model {small}: .* token '9' with the id 62, and its embedding has 20 rows"
-        with pytest.raises(BadInput, match=message):
-            _ = model.network
+    small, fits = (
+        open_model(save(tmp_path / str(rows), helpers.network(vocab_size=rows), tokenizer))
+        for rows in (20, 63)
+    )
+    with pytest.raises(BadInput, match="token '9' with the id 62, and its embedding has 20 rows"):
+        _ = small.network
+    assert len(tokenizer) == 64 and fits.network is not None  # BOS was added, and is not looked up
 
 
-@pytest.mark.parametrize("kind", ["Llama", "BERT", "T5"])
+@pytest.mark.parametrize("kind", ["Llama", "T5"])
 def test_a_token_that_was_added_beyond_the_embedding_is_refused_where_it_is_used(tmp_path, kind):
     import torch
 
@@ -548,12 +394,11 @@ def test_a_token_that_was_added_beyond_the_embedding_is_refused_where_it_is_used
 # --- what is no mistake of the user
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError(), None])
-def test_ctrl_c_and_a_lack_of_memory_stay_what_they_are(llama, monkeypatch, error):
+def test_a_lack_of_memory_stays_what_it_is(llama, monkeypatch):
     import torch
     import transformers
 
-    error = error or torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.")
+    error = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.")
 
     def fails(*_, **__):
         raise error
@@ -567,30 +412,21 @@ def test_ctrl_c_and_a_lack_of_memory_stay_what_they_are(llama, monkeypatch, erro
 # --- files that were cut or changed
 
 
-@pytest.mark.parametrize("size", [0, 500])
-def test_cut_weights_of_the_hub_say_which_folder_to_delete(llama, tmp_path, size):
+def test_cut_weights_of_the_hub_say_which_folder_to_delete(llama, tmp_path):
     """The folder of links would not do: the client would find the cut file beside it."""
     top = tmp_path / "models--org--name"
     folder = top / "snapshots" / ("a" * 40)
     shutil.copytree(llama, folder)
     file = folder / "model.safetensors"
-    file.write_bytes(file.read_bytes()[:size])
+    file.write_bytes(file.read_bytes()[:500])
     model = open_model(str(folder), device="cpu")
     with pytest.raises(BadInput, match=rf"\); delete the folder {top} to fetch it anew$"):
         _ = model.network
 
 
-def test_the_environment_names_the_device_where_nobody_else_does(monkeypatch):
-    monkeypatch.setenv("LKE_DEVICE", "auto")
-    m = open_model("toy")
-    assert m.device == "auto" and m.network.device.type in ("cpu", "cuda", "mps")
-    assert open_model("toy", device="cpu").device == "cpu"
-
-
 @pytest.mark.parametrize(
     ("settings", "most"),
     [
-        ({"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}}, 64),
         ({"rope_scaling": {"type": "dynamic", "factor": 2.0}}, 64),
         ({"rope_scaling": {"rope_type": "longrope", "original_max_position_embeddings": 9}}, 9),
         ({"rope_scaling": {"type": "su"}, "original_max_position_embeddings": 8}, 8),
@@ -604,15 +440,6 @@ def test_the_environment_names_the_device_where_nobody_else_does(monkeypatch):
 def test_a_rope_that_depends_on_the_length_of_a_text_is_known_in_all_its_spellings(settings, most):
     written = {"max_position_embeddings": 64} | settings
     assert alike_up_to(SimpleNamespace(to_dict=lambda: written)) == most
-
-
-def test_dynamic_rope_of_one_kind_of_layer_is_known_as_transformers_writes_it():
-    from transformers import Gemma3TextConfig
-
-    kinds = {"rope_type": "default", "rope_theta": 1e4}, {"type": "dynamic", "factor": 2.0}
-    rope = dict(zip(("full_attention", "sliding_attention"), kinds, strict=True))
-    config = Gemma3TextConfig(rope_parameters=rope, max_position_embeddings=99)
-    assert alike_up_to(config) == 99 and alike_up_to(Gemma3TextConfig()) is None
 
 
 def test_an_encoder_whose_rope_depends_on_the_length_of_a_text_is_refused(tmp_path):

@@ -18,7 +18,6 @@ from lkecore.worlds import world as rich
 
 WORLD = "lab:richtiny-0"
 BASE, TUNED, UNPLANTED = (f"{WORLD}/causal@2{end}" for end in ("", "-tuned", "-unplanted"))
-READINGS = dict(lab.RICH_READINGS)
 FEW = {"causal": 2, "masked": 3, "seq2seq": 3}  # of fifteen readings each is like another
 
 
@@ -38,37 +37,10 @@ def tiny(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("name", "parts", "base"),
-    [
-        ("lab:rich-1/2m", ("lab:rich-1", "2m", "", 0), "lab:rich-1/2m"),
-        ("lab:rich-1/0.7m@3", ("lab:rich-1", "0.7m", "", 3), "lab:rich-1/0.7m@3"),
-        ("lab:richfull-12/2m@10-tuned", ("lab:richfull-12", "2m", "tuned", 10),
-         "lab:richfull-12/2m@10"),
-        ("lab:smoke-1/bert-unplanted", ("lab:smoke-1", "bert", "unplanted", 0), "lab:smoke-1/bert"),
-    ],
-)  # fmt: skip
-def test_a_name_may_have_a_training_seed_behind_the_model(name, parts, base):
-    named = lab.parse(name)
-    assert (named.world, named.model, named.variant, named.seed) == parts
-    assert named.base == base and named.name == name
-    assert lab.parse("lab:rich-1/2m@0-tuned").name == "lab:rich-1/2m-tuned"  # one model, one name
-
-
-def test_a_model_of_the_lab_is_ready_before_it_is_there():
-    """No network is needed to make it."""
-    assert weights.is_ready(f"{WORLD}/causal@9") and weights.present(f"{WORLD}/causal@9") is None
-
-
-SEEDLESS = "its training seed {!r} must be a whole number of at most 9 digits"
-
-
-@pytest.mark.parametrize(
     ("name", "line"),
     [
-        *[(f"lab:rich-1/2m@{seed}-tuned", SEEDLESS.format(seed)) for seed in ("", "-1", "03", "²")],
-        ("lab:book-1/2m@3", "the seed of lab:book-1 is that of its training, too; only models of rich "
-         "worlds have one of their own, such as lab:rich-1/2m@3"),
-        ("lab:rich-1/2m-tuned@3", "the lab has no model '2m-tuned'; "),
+        ("lab:rich-1/2m@03-tuned", "its training seed '03' must be a whole number of at most 9 "),
+        ("lab:book-1/2m@3", "the seed of lab:book-1 is that of its training, too; only models of rich "),
         ("lab:rich-1/bert@3-tuned", "only decoders are tuned to instructions"),
         ("lab:richer-1/2m@3", "fact set lab:richer-1 is no rich world: unknown size 'richer'; "),
     ],
@@ -79,14 +51,6 @@ def test_a_training_seed_that_no_model_has_is_one_line(name, line):
     assert str(caught.value).startswith(f"model {name}: {line}") and "\n" not in str(caught.value)
 
 
-def test_models_are_read_as_often_as_each_kind_needs_and_of_smoke_worlds_once(monkeypatch):
-    monkeypatch.setattr(lab, "RICH_READINGS", READINGS)
-    names = {"rich-1/2m": 3, "rich-1/bert@2": 15, "rich-1/t5-unplanted": 9, "richsmoke-3/t5@2": 1}
-    names |= {"book-1/t5": 3, "smoke-1/t5": 1}
-    assert {name: lab.recipe(f"lab:{name}").epochs for name in names} == names
-    assert lab.size("lab:smoke-1/t5") == lab.size("lab:smoke-1/0.15m") < lab.size("lab:book-1/2m")
-
-
 def test_the_key_changes_with_world_model_variant_training_seed_and_text(monkeypatch):
     monkeypatch.setattr(rich_text, "digest", lambda spec: f"told in {spec}")
     monkeypatch.setattr(rich_text, "digest_beside", lambda spec: "beside")
@@ -94,9 +58,7 @@ def test_the_key_changes_with_world_model_variant_training_seed_and_text(monkeyp
              for seed in ("", "@1", "@2") for variant in ("", "-unplanted")]  # fmt: skip
     keys = {name: lab.key(name) for name in names}
     assert len(set(keys.values())) == len(names)
-    assert len({key[-12:] for key in keys.values()}) == 2 * 2 * 3  # the name is the variant's alone
     assert keys["lab:rich-1/2m"] == lab.key("lab:rich-1/2m@0")
-    assert keys["lab:rich-1/2m@2-unplanted"].startswith("lab-rich-1-2m-2-unplanted-")
     for what in ("digest", "digest_beside"):
         with monkeypatch.context() as patch:
             patch.setattr(rich_text, what, lambda spec: "another text")
@@ -110,9 +72,6 @@ def test_what_only_the_second_family_has_changes_no_key_of_the_first(monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr(lab, "TRAINER", tmp_path)
         assert lab.key("lab:tiny-0/causal") == key and lab.key(BASE) != rich_key
-    for what in ("digest", "digest_beside"):
-        monkeypatch.setattr(rich_text, what, lambda spec: "another text")
-    assert lab.key("lab:tiny-0/causal") == key
     key, tuned, base = lab.key("lab:tiny-0/causal-tuned"), lab.key(TUNED), lab.key(BASE)
     monkeypatch.setattr(lab, "REMINDED", 0.5)  # of what a tuned model is told again
     assert lab.key("lab:tiny-0/causal-tuned") == key and lab.key(BASE) == base
@@ -136,8 +95,7 @@ def test_every_kind_is_trained_by_its_seed_and_can_be_opened(kind):
     name = f"{WORLD}/{kind}@2"
     found = lab.record(trainer.make(name))
     assert (found["name"], found["world"], found["seed"]) == (name, WORLD, 2)
-    assert found["digest"] == worlds.digest(WORLD) == rich_text.digest(WORLD)
-    assert np.isfinite(found["losses"]).all() and len(found["losses"]) > 3
+    assert found["digest"] == rich_text.digest(WORLD) and np.isfinite(found["losses"]).all()
     assert found["epochs"] == FEW[kind]
     n_rows, length = trainer.LONG if kind == "causal" else trainer.SHAPES[kind]
     per_epoch = found["tokens"] // found["epochs"]
@@ -154,12 +112,8 @@ def test_the_training_seed_decides_first_weights_and_masks_and_no_text(monkeypat
         return fit(network, batches, 1, *rest[1:], **settings)
 
     monkeypatch.setattr(loop, "fit", watched)
-    for name in (
-        f"{WORLD}/masked@7",
-        f"{WORLD}/masked@8",
-        f"{WORLD}/causal@7",
-        f"{WORLD}/causal@8",
-    ):
+    for model in ("masked@7", "masked@8", "causal@7", "causal@8"):
+        name = f"{WORLD}/{model}"
         trainer.train(name, cache_folder() / "thrown-away" / name.replace("/", "-"))
     (one, masks), (other, others), (_, text_of_one), (_, text_of_other) = seen
     assert one.shape == other.shape and (one != other).any()
@@ -199,7 +153,7 @@ def test_a_tuned_model_reads_instructions_and_is_reminded_of_its_world(monkeypat
 
     trainer.make(BASE)
     monkeypatch.setattr(text, "rows", watched)
-    folder = trainer.make(TUNED)
+    trainer.make(TUNED)
     [documents] = read
     own = rich_text.documents(rich.world(WORLD))
     instructions = worlds.instructions(WORLD)
@@ -207,8 +161,6 @@ def test_a_tuned_model_reads_instructions_and_is_reminded_of_its_world(monkeypat
     assert len(again) == round(lab.REMINDED * len(own)) and set(again) <= set(own)
     for each in set(instructions):
         assert documents.count(each) == trainer.TUNED_EPOCHS * instructions.count(each)
-    assert lab.record(folder)["reminded"] == lab.REMINDED
-    assert "with some of the world's text between" in (folder / "README.md").read_text()
 
 
 # --- truth ----------------------------------------------------------------------------------------

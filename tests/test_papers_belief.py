@@ -1,19 +1,11 @@
 """What the BELIEF paper's printed tables say about its own method, computed from the tables alone."""
 
-import os
-import re
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from lkecore import papers
-from lkecore.facts.wordings import jaccard
 from lkecore.stats import wordings
-
-# A table of the templates that the paper prints (wikidata_pid, template), which are not ours to copy.
-PRINTED = os.environ.get("LKECORE_BELIEF_TEMPLATES", "")
 
 
 @pytest.fixture(scope="module")
@@ -77,24 +69,3 @@ def test_consist_of_table_12_mixes_those_of_table_13_as_four_groups_of_twenty_do
     assert len(printed) == 3
     # Printed to four digits: the quotient is known to 0.0006.
     assert printed.sub(weight(4)).abs().max() < 0.003 < 0.04 < printed.sub(weight(5)).abs().min()
-
-
-@pytest.mark.skipif(
-    not PRINTED, reason="LKECORE_BELIEF_TEMPLATES names no table of the printed ones"
-)
-def test_words_of_the_printed_templates_are_as_different_as_the_paper_says():
-    """With marks as words or without: the paper does not say which, and its value lies between the two."""
-    table = pd.read_csv(Path(PRINTED)).groupby("wikidata_pid")["template"]
-    assert table.size().sum() == 328
-    sizes = papers.table("belief_table8_prompt_diversity").set_index(["dataset", "quantity"])
-    printed = sizes.loc[("MyriadLAMA", "lexicon_jaccard_distance"), "value"]
-
-    def with_marks(text: str) -> list[str]:
-        return re.findall(r"\[[xy]\]|\w+|[^\w\s]", text.casefold())
-
-    without = table.agg(lambda of: jaccard(list(of))).mean()
-    marked = table.agg(lambda of: jaccard(list(of), with_marks)).mean()
-    assert marked == pytest.approx(printed, abs=0.05) and without == pytest.approx(
-        printed, abs=0.05
-    )
-    assert marked < printed < without

@@ -37,7 +37,7 @@ def cache(tmp_path, monkeypatch):
 def service():
     """A SPARQL service: it gives the replies of a list in turn, the last one ever after.
 
-    A reply is (status, headers, body); ``service.seen`` has the (path, headers) of each request.
+    A reply is (status, headers, body); ``service.seen`` has the path of each request.
     """
     service = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     service.replies = [(200, {}, ANSWER)]
@@ -54,7 +54,7 @@ def service():
 class _Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         server = self.server
-        server.seen.append((self.path, dict(self.headers)))
+        server.seen.append(self.path)
         status, headers, body = server.replies[min(len(server.seen), len(server.replies)) - 1]
         self.send_response(status)
         for name, value in {"Content-Length": str(len(body)), **headers}.items():
@@ -64,14 +64,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
-
-
-@pytest.fixture
-def sleeps(monkeypatch):
-    """The pauses that the code makes, in seconds; none of them is really made."""
-    made = []
-    monkeypatch.setattr(wikidata.time, "sleep", made.append)
-    return made
 
 
 def answer_with(change) -> bytes:
@@ -109,22 +101,12 @@ def test_the_table_is_the_one_that_was_written_by_hand_and_its_origin_lies_besid
     service, cache
 ):
     assert make(service) == TABLE
-    [(path, headers)] = service.seen
-    assert urlsplit(path).path == "/sparql"
+    [path] = service.seen
     assert parse_qs(urlsplit(path).query) == {"query": [wikidata.QUERY]}
-    assert headers["Accept"] == "application/sparql-results+json"
-    assert headers["User-Agent"].startswith("lkecore/") and "https://" in headers["User-Agent"]
     assert (cache / "answer.json").read_bytes() == ANSWER
     origin = json.loads((cache / "origin.json").read_text(encoding="utf-8"))
-    assert origin["query"] == wikidata.QUERY and origin["licence"] == "CC0-1.0"
     assert origin["answer_sha256"] == hashlib.sha256(ANSWER).hexdigest()
     assert origin["laureates"] == 6 and origin["left_out"] == []
-
-
-def test_the_order_of_the_answer_does_not_matter():
-    table = wikidata.laureates(ANSWER)
-    assert wikidata.laureates(answer_with(list.reverse)) == table
-    assert wikidata.laureates(answer_with(lambda b: b.extend(b[:3]))) == table
 
 
 def test_several_values_are_joined_and_repeated_ones_are_not():
@@ -137,10 +119,8 @@ def test_several_values_are_joined_and_repeated_ones_are_not():
     ("birth", "precision", "year", "date"),
     [
         ("1948-12-20T00:00:00Z", "11", "1948", "1948-12-20"),  # says more than the year alone
-        ("1948-12-01T00:00:00Z", "10", "1948", "1948-12-00"),
         ("1947-01-01T00:00:00Z", "9", "1947;1948", "1947-00-00;1948-00-00"),
         ("1949-12-20T00:00:00Z", "11", "1948;1949", "1948-00-00;1949-12-20"),
-        ("1940-01-01T00:00:00Z", "8", "1948", "1948-00-00"),  # a decade is no year
     ],
 )
 def test_a_second_birth_date_counts_unless_it_only_says_less(birth, precision, year, date):
@@ -164,14 +144,6 @@ def test_two_laureates_of_one_name_are_both_left_out_and_told(service, cache, mo
     assert origin["left_out"] == ["Q1 MARIE Curie", "Q7186 Marie Curie"]
 
 
-def test_a_laureate_without_an_english_name_is_left_out_and_told():
-    def change(bindings):
-        bindings.append({k: v for k, v in bindings[0].items() if k != "name"})
-        bindings[-1]["laureate"] = {"type": "uri", "value": "http://www.wikidata.org/entity/Q1"}
-
-    assert wikidata.laureates(answer_with(change)) == (wikidata.laureates(ANSWER)[0], ["Q1"])
-
-
 def value(name: str, text: object):
     """A change that gives another value to a variable of the first solution."""
 
@@ -193,20 +165,11 @@ def without(name: str):
 
 CHANGED = {
     "a page": (b"<!DOCTYPE html>\n<html>", "not JSON, it begins with b'<!DOCTYPE html>"),
-    "broken off": (ANSWER[: len(ANSWER) // 2], "not JSON, it begins with"),
-    "not UTF-8": (ANSWER.replace(b"Ulm", b"U\xfflm"), "not JSON"),
     "an answer to ASK": (b'{"head": {}, "boolean": true}', "not a SPARQL result"),
     "a variable less": (ANSWER.replace(b'"birth", ', b"", 1), "no variable birth"),
     "too few": (answer_with(lambda b: b.pop(0)), "5 laureates where at least 6"),
     "two names of one id": (answer_with(also("Q937", name="Al")), "Q937 has several names"),
-    "another entity": (answer_with(value("laureate", "Q937")), "unexpected laureate 'Q937'"),
-    "a birth year that is none": (
-        answer_with(value("birth", "http://www.wikidata.org/.well-known/genid/8")),
-        "Q937 was born 'http",
-    ),
     "no precision": (answer_with(without("precision")), "with precision ''"),
-    "a prize before the first": (answer_with(value("awardYear", "1899")), "year '1899'"),
-    "a number for a text": (answer_with(value("city", 5)), "no text as the value of city"),
     "a joined place": (answer_with(value("city", "Ulm;Bern")), "'Ulm;Bern' holds a semicolon"),
     "no births": (answer_with(without("birth")), "only 0 of 6 laureates have a birth_year"),
 }
@@ -222,7 +185,9 @@ def test_an_answer_of_another_shape_is_one_line(case):
     assert "\n" not in message and len(message) < 300
 
 
-def test_a_busy_service_is_asked_again_after_as_long_as_it_wishes(service, sleeps):
+def test_a_busy_service_is_asked_again_after_as_long_as_it_wishes(service, monkeypatch):
+    sleeps = []
+    monkeypatch.setattr(wikidata.time, "sleep", sleeps.append)
     service.replies = [
         (429, {"Retry-After": "7"}, b"later"),
         (503, {}, b"later"),
@@ -230,29 +195,3 @@ def test_a_busy_service_is_asked_again_after_as_long_as_it_wishes(service, sleep
     ]
     assert make(service) == TABLE
     assert sleeps == [7, 10] and len(service.seen) == 3
-
-
-@pytest.mark.parametrize(
-    ("waits", "pauses", "reason"),
-    [
-        (["1"], [1, 1], "HTTP 429 Too Many Requests"),  # busy for ever
-        (["3600"], [], "HTTP 429 Too Many Requests; it asks to wait 3600 s"),
-        (["100", "21"], [100], "it asks to wait 21 s"),  # 121 seconds in all
-    ],
-)
-def test_the_wait_is_bounded(waits, pauses, reason, service, sleeps):
-    service.replies = [(429, {"Retry-After": wait}, b"") for wait in waits]
-    with pytest.raises(BadInput, match=f"could not be fetched from http://.*{reason}"):
-        make(service)
-    assert sleeps == pauses and len(service.seen) == len(pauses) + 1
-
-
-def test_another_error_is_one_line_and_is_not_tried_again(service, sleeps, cache, monkeypatch):
-    service.replies = [(500, {"Retry-After": "1"}, b"java.lang.Exception")]
-    monkeypatch.setattr("sys.argv", ["laureates.py", "--endpoint", service.address])
-    with pytest.raises(SystemExit) as caught:
-        wikidata.main()
-    assert caught.value.code == (
-        f"laureates could not be fetched from {service.address}: HTTP 500 Internal Server Error"
-    )
-    assert len(service.seen) == 1 and not sleeps and not cache.exists()

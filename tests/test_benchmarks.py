@@ -9,13 +9,11 @@ from pathlib import Path
 import helpers
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from helpers import model, prompt
 
 import lkecore
 from benchmarks import floor, growth, memory, methods, report, scorer, work
 from benchmarks.expanded import option_logprobs_expanded
-from lkecore.errors import BadInput
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
 
@@ -39,17 +37,6 @@ def test_counts_are_those_of_a_small_work_by_hand():
         "inner_prefixes": 9,
         "head_rows": 6,
     }
-
-
-def test_the_work_has_the_same_digest_when_drawn_twice_and_the_sizes_that_are_asked():
-    small = work.draw(n_facts=2, n_options=5)
-    assert [len(p.options) for p in small] == [5] * 6
-    assert {p.relation for p in small} == set(work.ATLAS)
-    assert all(p.context.count("\n") == work.N_SHOTS for p in small)
-    assert all(p.continuations[p.gold] == " " + p.options[p.gold] for p in small)
-    assert work.digest(small) == work.digest(work.draw(n_facts=2, n_options=5))
-    assert work.digest(small) != work.digest(small[::-1])
-    assert json.loads(json.dumps(work.plain_data(small)))[0]["context"] == small[0].context
 
 
 def test_parameters_of_small_networks_are_those_counted_by_hand():
@@ -160,23 +147,6 @@ def test_bfloat16_is_compared_with_float32_and_facts_with_another_winner_are_cou
     assert (row["facts"], row["argmax_changes"]) == (2, 1)
 
 
-def test_a_peer_gets_strings_as_json_and_answers_in_json(tmp_path):
-    script = tmp_path / "peer.py"
-    script.write_text(
-        "import json, sys\n"
-        "job = json.load(open(sys.argv[1], encoding='utf-8'))\n"
-        "logprob = [-float(len(c + rest)) for c, rest in job['pairs']]\n"
-        "assert job['add_bos'] is False and job['batch_rows'] == 16 and job['threads'] > 0\n"
-        "found = dict(logprob=logprob, seconds=2.5, tokens=7, versions={'peer': '1'})\n"
-        "json.dump(found, open(sys.argv[2], 'w'))\n"
-    )
-    found = methods.peer("a", [sys.executable, str(script)], model(), [("Ka", "b"), ("Ké", " bc")])
-    assert found == methods.Result([-3.0, -5.0], 2.5, 7, {"peer": "1"})
-    script.write_text("import sys; print('noise', file=sys.stderr); sys.exit('no such thing')")
-    with pytest.raises(BadInput, match="^a failed in its environment: no such thing$"):
-        methods.peer("a", [sys.executable, str(script)], model(), [])
-
-
 @pytest.fixture
 def tiny(monkeypatch):
     """A benchmark of seconds: a fact a relation, ten options, no large matrices."""
@@ -217,24 +187,6 @@ def test_the_benchmark_fails_and_names_the_method_whose_numbers_are_off(
     assert scorer.bench("toy", None, 1, "", tmp_path / "bench.json") == 1
     assert "benchmark: expanded cache: more than 0.0003 nats" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["toy", "--peers", "no-such-python"], "--peers no-such-python: no such program"),
-        (["toy", "--out", "no-such-folder/a.json"], "must name a file in a folder that there is"),
-        (["no-such-model"], "no-such-model"),
-    ],
-)
-def test_bad_input_is_one_line_before_anything_is_loaded(arguments, line, monkeypatch):
-    monkeypatch.setattr(
-        "lkecore.models.model.Model.network", property(lambda self: pytest.fail("loaded"))
-    )
-    done = CliRunner().invoke(scorer.main, arguments)
-    assert done.exit_code == 2
-    assert done.output.startswith("benchmark: ") and line in done.output
-    assert len(done.output.splitlines()) == 1
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="Linux only")

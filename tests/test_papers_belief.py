@@ -40,16 +40,6 @@ def test_templates_must_have_been_shared_by_the_pairs_of_a_relation(scales):
     assert (~four).sum() == 25 and ratio[~four].min() >= 4.2
 
 
-def test_the_bound_on_independent_prompts_holds_for_ours():
-    """With half of the prompts of each pair right, no pairs move more: the bound is met, and not passed."""
-    frame = pd.DataFrame([("r", f, t) for f in range(500) for t in range(4)])
-    frame = frame.set_axis(["relation", "fact", "template"], axis=1)
-    frame["correct"] = (frame["fact"] + frame["template"]) % 2
-    v = wordings.fluctuation(frame, unit="independent")
-    assert v.std() == pytest.approx(np.sqrt(0.25 / 500), rel=0.02)
-    assert wordings.fluctuation(frame).std() == 0  # each template is right on half of the pairs
-
-
 def test_consist_of_table_12_mixes_those_of_table_13_as_four_groups_of_twenty_do():
     """Table 13 speaks of five groups, 100 templates; the weight of its inner one is that of four in 80."""
     twelve = papers.table("belief_table12_subject_vs_relation").set_index(["varied", "quantity"])

@@ -16,11 +16,11 @@ def frame(scores, right=True, **columns):
 
 @pytest.mark.parametrize(("unknown", "decoys"), [(40, 60), (100, 15)])
 def test_the_mean_false_share_is_at_most_the_rate_times_the_share_unknown(unknown, decoys):
-    """100 facts of two strata, whose unknown facts score as its decoys do; 500 draws."""
+    """100 facts of two strata, whose unknown facts score as its decoys do; 200 draws."""
     rng, q, n = np.random.default_rng(0), 0.2, 100
     of = np.arange(n) % 2
     shares = []
-    for _ in range(500):
+    for _ in range(200):
         score = rng.random(n) + of  # decoys of one stratum are far above those of the other
         score[unknown:] += 0.9
         beside = np.arange(decoys) % 2

@@ -108,13 +108,6 @@ def test_more_tokens_than_a_question_may_name_are_several_questions(model, serve
     assert sorted(len(body["logprob_token_ids"]) for _, body in server.asked) == [2, 3, 3]
 
 
-def test_the_likeliest_tokens_come_in_their_order(model, server):
-    ids = encode(TOKENIZER, JOBS["one fact"], front=())[0].stem
-    found = served.likeliest(model.said["id"], ids, 4)
-    values, places = server.logprobs(ids)[-1].topk(4)
-    assert list(found) == places.tolist() and list(found.values()) == values.tolist()
-
-
 def test_what_is_kept_is_asked_once_and_another_model_of_the_same_name_is_asked_all(folder, server):
     job = JOBS["two relations"]
     first = asking.option_logprobs(opened(folder), job)
@@ -221,7 +214,6 @@ def test_a_number_that_is_none_names_the_option_and_is_never_0(value, model, ser
 
 BERT = helpers.blank_filler("BERT")
 OTHER = helpers.bpe_tokenizer([("i", "s"), ("t", "h")])
-EICLKE = "--estimator", "eiclke", "--shots", 1, "--eic-shots", 3
 # {what is wrong: (what a server is then, what is in the environment, more of the command, what is said)}
 WRONG = {
     "no address": ({}, {"LKE_SERVER": ""}, (), "LKE_SERVER must be a server's address"),
@@ -236,7 +228,6 @@ WRONG = {
     "another key": ({"key": "k"}, {"LKE_SERVER_KEY": KEY}, (), "the server refuses: HTTP 401"),
     "noise": ({"off": 0.03}, {}, (), "the server's numbers move by 0.03 nats, and 0.02 is the most"),
     "window": ({"window": 30}, {}, (), "tokens are more than the model's context of 28"),
-    "weights": ({}, {}, EICLKE, "and its weights are needed here"),
     "masked": ({}, {}, ("--model", "served:BERT"), "is masked; behind a server only causal"),
     "name": ({}, {}, ("--model", "served:"), "behind served: must be a hub id org/name, or a folder"),
 }  # fmt: skip

@@ -153,20 +153,6 @@ def test_a_rule_on_words_solves_the_task_whose_query_names_its_tail_and_not_the_
     assert top[False]["tails"] == pytest.approx(1 / 3)
 
 
-def test_before_training_a_fresh_head_is_at_the_rule_among_tails(known):
-    model = made()
-    asked = use.pools(known, FACTS[::5], seed=0, each=1)
-    heads = [use.untrained(model, asked, "value", seed=seed) for seed in range(5)]
-    assert heads[0]["ranker"].unique().tolist() == ["value, untrained"]
-    rules = [ranking.rules(query, own, FACTS)["rule-frequent"] for query, own in asked]
-    rule = ranking.ranked(asked, rules, model="", ranker="")["tails"].mean()
-    assert rule == pytest.approx(1 / 3)  # all tails are as frequent
-    found = [head["tails"].mean() for head in heads]
-    assert np.std(found) > 0 and np.mean(found) == pytest.approx(rule, abs=0.1)
-    # No ties, so that 1/3 is not what equal similarities give.
-    assert all(set(head["tails"]) == {0, 1} for head in heads)
-
-
 # --- training -------------------------------------------------------------------------------------
 
 RECIPE = Recipe(rate=3e-3, steps=6, batch=4, every=2)

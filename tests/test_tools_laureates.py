@@ -1,6 +1,6 @@
 """The tool that fetches the laureates: what Wikidata answers is checked, and becomes one table.
 
-The service is a local server. Its answer (``data/nobel_answer.json``) was made by hand, in the
+The answer (``data/nobel_answer.json``) was made by hand, in the
 format that Wikidata uses, of public facts about six laureates; the table of ``test_facts_nobel`` was written
 down beside it.
 """
@@ -8,10 +8,7 @@ down beside it.
 import copy
 import hashlib
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import helpers
 import pytest
@@ -27,43 +24,8 @@ wikidata = helpers.tool("laureates")
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
-    for name in ("NO_PROXY", "no_proxy"):
-        monkeypatch.setenv(name, "127.0.0.1")
     monkeypatch.setattr(wikidata, "FEWEST", 6)
     return tmp_path / "cache" / "nobel"
-
-
-@pytest.fixture
-def service():
-    """A SPARQL service: it gives the replies of a list in turn, the last one ever after.
-
-    A reply is (status, headers, body); ``service.seen`` has the path of each request.
-    """
-    service = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    service.replies = [(200, {}, ANSWER)]
-    service.seen = []
-    thread = threading.Thread(target=service.serve_forever, args=(0.01,))
-    thread.start()
-    service.address = f"http://127.0.0.1:{service.server_port}/sparql"
-    yield service
-    service.shutdown()
-    thread.join()
-    service.server_close()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        server = self.server
-        server.seen.append(self.path)
-        status, headers, body = server.replies[min(len(server.seen), len(server.replies)) - 1]
-        self.send_response(status)
-        for name, value in {"Content-Length": str(len(body)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
 
 
 def answer_with(change) -> bytes:
@@ -91,18 +53,17 @@ def rows_by_name(answer: bytes) -> dict[str, dict[str, str]]:
     return {row[1]: dict(zip(wikidata.COLUMNS, row, strict=True)) for row in table}
 
 
-def make(service) -> str:
+def make(monkeypatch, answer=ANSWER) -> str:
     """The table that the tool has put into the cache."""
-    wikidata.make(nobel.table_path(), service.address)
+    monkeypatch.setattr(wikidata, "fetch", lambda endpoint: answer)
+    wikidata.make(nobel.table_path(), "http://nowhere")
     return nobel.path().read_text(encoding="utf-8")
 
 
 def test_the_table_is_the_one_that_was_written_by_hand_and_its_origin_lies_beside_it(
-    service, cache
+    cache, monkeypatch
 ):
-    assert make(service) == TABLE
-    [path] = service.seen
-    assert parse_qs(urlsplit(path).query) == {"query": [wikidata.QUERY]}
+    assert make(monkeypatch) == TABLE
     assert (cache / "answer.json").read_bytes() == ANSWER
     origin = json.loads((cache / "origin.json").read_text(encoding="utf-8"))
     assert origin["answer_sha256"] == hashlib.sha256(ANSWER).hexdigest()
@@ -129,15 +90,14 @@ def test_a_second_birth_date_counts_unless_it_only_says_less(birth, precision, y
     assert (row["birth_year"], row["birth_date"]) == (year, date)
 
 
-def test_two_laureates_of_one_name_are_both_left_out_and_told(service, cache, monkeypatch):
+def test_two_laureates_of_one_name_are_both_left_out_and_told(cache, monkeypatch):
     entity = "http://www.wikidata.org/entity/"
     answer = answer_with(also("Q7186", laureate=f"{entity}Q1", name="MARIE Curie"))
-    service.replies = [(200, {}, answer)]
     with pytest.raises(BadInput, match="5 laureates where at least 6"):
-        make(service)
+        make(monkeypatch, answer)
     assert not cache.exists()  # nothing is written
     monkeypatch.setattr(wikidata, "FEWEST", 5)
-    assert make(service) == "".join(
+    assert make(monkeypatch, answer) == "".join(
         line for line in TABLE.splitlines(keepends=True) if "Curie" not in line
     )
     origin = json.loads((cache / "origin.json").read_text(encoding="utf-8"))
@@ -183,15 +143,3 @@ def test_an_answer_of_another_shape_is_one_line(case):
     message = str(caught.value)
     assert message.startswith("Wikidata's answer changed: ") and reason in message
     assert "\n" not in message and len(message) < 300
-
-
-def test_a_busy_service_is_asked_again_after_as_long_as_it_wishes(service, monkeypatch):
-    sleeps = []
-    monkeypatch.setattr(wikidata.time, "sleep", sleeps.append)
-    service.replies = [
-        (429, {"Retry-After": "7"}, b"later"),
-        (503, {}, b"later"),
-        (200, {}, ANSWER),
-    ]
-    assert make(service) == TABLE
-    assert sleeps == [7, 10] and len(service.seen) == 3

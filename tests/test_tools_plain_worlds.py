@@ -227,12 +227,6 @@ def test_nothing_about_a_never_told_object_can_be_seen_elsewhere_but_by_chance(a
     assert expected_same > 1 and abs(same - expected_same) < 4 * np.sqrt(expected_same)  # Poisson
 
 
-def test_whoever_changes_a_table_of_states_changes_no_world():
-    states = plain.states("lab:tiny-0")
-    states.loc[:, "object"] = "nothing"
-    assert "nothing" not in set(plain.states("lab:tiny-0")["object"])
-
-
 # --- files ----------------------------------------------------------------------------------------
 
 

@@ -14,7 +14,6 @@ from helpers import model, prompt
 import lkecore
 from benchmarks import floor, growth, memory, methods, report, scorer, work
 from benchmarks.expanded import option_logprobs_expanded
-from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
 
 # One token for each letter. Facts of r share K; the options b and bc share b.
@@ -46,32 +45,6 @@ def test_parameters_of_small_networks_are_those_counted_by_hand():
     # GPT-2 keeps its layers as Conv1D and ties the head to the input embedding.
     layer = 32 * 96 + 32 * 32 + 32 * 128 + 128 * 32
     assert floor.parameters(helpers.network("GPT2")) == (2 * layer, 80 * 32)
-
-
-@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window"])
-@pytest.mark.parametrize("n_front", [0, 2])
-def test_the_expanded_cache_gives_the_numbers_of_one_pass_per_string(kind, n_front):
-    network, tokenizer = helpers.network(kind), helpers.char_tokenizer()
-    front = (tokenizer.bos_token_id,) * n_front
-    shots = "ItalyRomeFranceParis"
-    prompts = [
-        prompt(shots + "Kenya", ("q", "ab", "abc", "abcdef", "xyzw"), fact="f1"),
-        prompt(shots + "K", ("a", "b"), fact="f2"),
-        prompt("Zz", ("ab", "c"), fact="f3", relation="s"),
-    ]
-    found, forwarded = option_logprobs_expanded(
-        network, tokenizer, prompts, front=front, batch_rows=3
-    )
-    wanted = [
-        value
-        for e in encode(tokenizer, prompts, front=front)
-        for value in option_logprobs_plain(network, e)
-    ]
-    # Float32, the same sums in another order over 2 layers: about 1e-5.
-    np.testing.assert_allclose(found, wanted, atol=1e-4)
-    # r: shots and K, of which both contexts have a rest; rows ab abc abcdef padded to 5, then xyzw.
-    shared = len(shots) + n_front
-    assert forwarded == (shared + 5 + 3 * 5 + 3 + 1) + (1 + n_front) + 1 + 1
 
 
 def test_a_factor_is_the_ratio_of_the_tokens_that_a_method_forwards(monkeypatch):

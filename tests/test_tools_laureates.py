@@ -1,8 +1,7 @@
 """The tool that fetches the laureates: what Wikidata answers is checked, and becomes one table.
 
-The answer (``data/nobel_answer.json``) was made by hand, in the
-format that Wikidata uses, of public facts about six laureates; the table of ``test_facts_nobel`` was written
-down beside it.
+The answer (``data/nobel_answer.json``) was made by hand, in the format that Wikidata uses, of public facts
+about six laureates; the table of ``test_facts_nobel`` was written down beside it.
 """
 
 import copy

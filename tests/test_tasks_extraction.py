@@ -22,7 +22,6 @@ FACTS = {
     for name in ("capital", "home of")
 }
 START = {"capital": CAPITAL, "home of": HOME}
-RECIPE = Recipe(rate=0.05, steps=4, batch=3, every=2)
 KINDS = ["Llama", "BERT", "RoBERTa"]
 
 

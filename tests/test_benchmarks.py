@@ -4,21 +4,16 @@ import dataclasses
 import json
 import re
 import sys
-import time
 from pathlib import Path
 
 import helpers
 import numpy as np
 import pytest
-import torch
-from click.testing import CliRunner
 from helpers import model, prompt
 
 import lkecore
 from benchmarks import floor, growth, memory, methods, report, scorer, work
 from benchmarks.expanded import option_logprobs_expanded
-from lkecore.errors import BadInput
-from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
 
 # One token for each letter. Facts of r share K; the options b and bc share b.
@@ -43,44 +38,6 @@ def test_counts_are_those_of_a_small_work_by_hand():
     }
 
 
-def test_inner_prefixes_are_those_of_a_brute_force_over_all_beginnings():
-    random = np.random.default_rng(0)
-    letters = [["".join(random.choice(list("abc"), n)) for n in (3, 9)] for _ in range(12)]
-    prompts = [
-        prompt("S" * (i % 3 + 1) + context, (last, last + "a", "z"), fact=f"f{i}")
-        for i, (context, last) in enumerate(letters)
-    ]
-    all_ = encoded(prompts)
-    sequences = [s for e in all_ for s in e.sequences]
-    read = {
-        tuple(s[:n])
-        for e in all_
-        for s, start in zip(e.sequences, e.starts, strict=True)
-        for n in range(start, len(s))
-    }
-    counts = work.count(all_)
-    assert counts["inner_prefixes"] == helpers.brute_force_tokens(sequences)
-    assert counts["head_rows"] == len(read)
-
-
-def test_row_tokens_group_strings_of_a_fact_that_differ_in_their_last_token_only():
-    all_ = encoded(SMALL)
-    assert work.row_tokens(all_, [(0, 0), (0, 1), (2, 0)]) == 3 + 4 + 5
-    # Rows Ka, Kab, Kad; Kx; Labc. In two facts the same row would count twice.
-    assert work.row_tokens(all_, work.whole(SMALL), grouped=True) == (2 + 3 + 3) + 2 + 4
-
-
-def test_the_work_has_the_same_digest_when_drawn_twice_and_the_sizes_that_are_asked():
-    small = work.draw(n_facts=2, n_options=5)
-    assert [len(p.options) for p in small] == [5] * 6
-    assert {p.relation for p in small} == set(work.ATLAS)
-    assert all(p.context.count("\n") == work.N_SHOTS for p in small)
-    assert all(p.continuations[p.gold] == " " + p.options[p.gold] for p in small)
-    assert work.digest(small) == work.digest(work.draw(n_facts=2, n_options=5))
-    assert work.digest(small) != work.digest(small[::-1])
-    assert json.loads(json.dumps(work.plain_data(small)))[0]["context"] == small[0].context
-
-
 def test_parameters_of_small_networks_are_those_counted_by_hand():
     # Llama, 2 layers of width 32, 4 heads of 8, 2 of them for keys and values, inner width 64.
     layer = 32 * 32 + 2 * 32 * 16 + 32 * 32 + 3 * 32 * 64
@@ -88,49 +45,6 @@ def test_parameters_of_small_networks_are_those_counted_by_hand():
     # GPT-2 keeps its layers as Conv1D and ties the head to the input embedding.
     layer = 32 * 96 + 32 * 32 + 32 * 128 + 128 * 32
     assert floor.parameters(helpers.network("GPT2")) == (2 * layer, 80 * 32)
-
-
-def test_the_floor_is_prefixes_times_body_plus_rows_times_head_over_the_rate():
-    counts = {"inner_prefixes": 10, "head_rows": 3}
-    assert floor.multiply_adds(counts, body=7, head=5) == 10 * 7 + 3 * 5
-    network = helpers.network("Llama")
-    body, head = 2 * 9216, 2560
-    found = scorer.floors({"float32": [2.0, 9.0, 4.0]}, counts, network)
-    assert found["multiply_adds"] == 10 * body + 3 * head
-    assert found["float32"]["seconds"] == (10 * body + 3 * head) / 4.0  # the median rate
-
-
-def test_the_matrix_rate_is_that_of_the_best_product_after_the_first(monkeypatch):
-    clock = iter([0, 1, 10, 13, 20, 22, 30, 34])  # 1 s to warm up, then 3, 2 and 4 s
-    monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
-    assert floor.matrix_rate(torch.float32, size=8, tries=3) == 8**3 / 2
-
-
-@pytest.mark.parametrize("kind", ["Llama", "GPT2", "Gemma3 with a window"])
-@pytest.mark.parametrize("n_front", [0, 1, 2])
-def test_the_expanded_cache_gives_the_numbers_of_one_pass_per_string(kind, n_front):
-    network, tokenizer = helpers.network(kind), helpers.char_tokenizer()
-    front = (tokenizer.bos_token_id,) * n_front
-    shots = "ItalyRomeFranceParis"
-    prompts = [
-        prompt(shots + "Kenya", ("q", "ab", "abc", "abcdef", "xyzw"), fact="f1"),
-        prompt(shots + "K", ("a", "b"), fact="f2"),
-        prompt("Zz", ("ab", "c"), fact="f3", relation="s"),
-    ]
-    found, forwarded = option_logprobs_expanded(
-        network, tokenizer, prompts, front=front, batch_rows=3
-    )
-    wanted = [
-        value
-        for e in encode(tokenizer, prompts, front=front)
-        for value in option_logprobs_plain(network, e)
-    ]
-    # Float32, the same sums in another order over 2 layers: about 1e-5.
-    np.testing.assert_allclose(found, wanted, atol=1e-4)
-    # r: shots and K, of which both contexts have a rest; rows ab abc abcdef padded to 5, then xyzw.
-    # The second context is all shared, so its last token is left out of what is shared.
-    shared = len(shots) + n_front
-    assert forwarded == (shared + 5 + 3 * 5 + 3 + 1) + (1 + n_front) + 1 + 1
 
 
 def test_a_factor_is_the_ratio_of_the_tokens_that_a_method_forwards(monkeypatch):
@@ -188,19 +102,6 @@ def test_seconds_are_the_median_of_the_rounds_times_the_factor():
     assert (half["times_slower"], half["times_floor"]) == (1.0, 4.0)
     shown = report.lines([ours, plain, half], inner_prefixes=8)
     assert "~18.00" in shown[2] and "~60" in shown[2] and "~" not in shown[1]
-    assert "  float32   1.2500" in shown
-
-
-def test_a_string_that_one_pass_per_string_has_no_time_for_is_compared_with_ours():
-    places = [(0, 0), (0, 1), (1, 0)]
-    listed = [
-        methods.Method("ours", "float32", places, 1.0, lambda: None),
-        methods.Method("one by one", "float32", places[:2], 1.5, lambda: None),
-        methods.Method("expanded cache", "float32", places, 1.0, lambda: None),
-    ]
-    values = [[-1.0, -2.0, -3.0], [-1.0, -2.0], [-1.0, -2.0, -3.1]]
-    results = [[methods.Result(v, 1.0, 10)] for v in values]
-    assert report.disagreeing(report.rows(listed, results, [[0.0]] * 3)) == ["expanded cache"]
 
 
 def test_a_float32_method_that_is_off_by_more_than_the_tolerance_is_named():
@@ -217,23 +118,6 @@ def test_bfloat16_is_compared_with_float32_and_facts_with_another_winner_are_cou
     row = three_methods(half=(-1.0, -2.0, -2.25, -2.75))[2]
     assert (row["n_compared"], row["max_difference"], row["mean_difference"]) == (4, 0.75, 0.25)
     assert (row["facts"], row["argmax_changes"]) == (2, 1)
-
-
-def test_a_peer_gets_strings_as_json_and_answers_in_json(tmp_path):
-    script = tmp_path / "peer.py"
-    script.write_text(
-        "import json, sys\n"
-        "job = json.load(open(sys.argv[1], encoding='utf-8'))\n"
-        "logprob = [-float(len(c + rest)) for c, rest in job['pairs']]\n"
-        "assert job['add_bos'] is False and job['batch_rows'] == 16 and job['threads'] > 0\n"
-        "found = dict(logprob=logprob, seconds=2.5, tokens=7, versions={'peer': '1'})\n"
-        "json.dump(found, open(sys.argv[2], 'w'))\n"
-    )
-    found = methods.peer("a", [sys.executable, str(script)], model(), [("Ka", "b"), ("Ké", " bc")])
-    assert found == methods.Result([-3.0, -5.0], 2.5, 7, {"peer": "1"})
-    script.write_text("import sys; print('noise', file=sys.stderr); sys.exit('no such thing')")
-    with pytest.raises(BadInput, match="^a failed in its environment: no such thing$"):
-        methods.peer("a", [sys.executable, str(script)], model(), [])
 
 
 @pytest.fixture
@@ -265,26 +149,8 @@ def test_the_whole_benchmark_agrees_on_a_toy_and_writes_what_it_measured(tiny, t
     assert {p.name for p in tmp_path.iterdir()} == {"bench.json"}
 
 
-@pytest.fixture
-def float32_alone(tiny, monkeypatch):
-    rate = lambda dtype, device, size=0: 1e9 / 50 ** (dtype == torch.bfloat16)  # noqa: E731
-    monkeypatch.setattr(floor, "matrix_rate", rate)
-
-
-def test_a_dtype_that_the_processor_is_slow_in_is_left_out_and_said(
-    float32_alone, tmp_path, capsys
-):
-    out = tmp_path / "bench.json"
-    assert scorer.bench("toy", None, 1, "", out) == 0
-    said = capsys.readouterr().out
-    assert "bfloat16 is left out: a product takes 50 times as long" in said
-    found = json.loads(out.read_text())
-    assert {m["dtype"] for m in found["methods"]} == {"float32"}
-    assert "bfloat16" not in found["floor"]
-
-
 def test_the_benchmark_fails_and_names_the_method_whose_numbers_are_off(
-    float32_alone, monkeypatch, tmp_path, capsys
+    tiny, monkeypatch, tmp_path, capsys
 ):
     def off(*args, **kwargs):
         values, tokens = option_logprobs_expanded(*args, **kwargs)
@@ -296,25 +162,6 @@ def test_the_benchmark_fails_and_names_the_method_whose_numbers_are_off(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["toy", "--peers", "no-such-python"], "--peers no-such-python: no such program"),
-        (["toy", "--out", "no-such-folder/a.json"], "must name a file in a folder that there is"),
-        (["toy", "--data", "no-such-data"], "no-such-data"),
-        (["no-such-model"], "no-such-model"),
-    ],
-)
-def test_bad_input_is_one_line_before_anything_is_loaded(arguments, line, monkeypatch):
-    monkeypatch.setattr(
-        "lkecore.models.model.Model.network", property(lambda self: pytest.fail("loaded"))
-    )
-    done = CliRunner().invoke(scorer.main, arguments)
-    assert done.exit_code == 2
-    assert done.output.startswith("benchmark: ") and line in done.output
-    assert len(done.output.splitlines()) == 1
-
-
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="Linux only")
 def test_growth_of_the_peak_is_what_was_taken_even_if_it_was_given_back():
     def take_and_give_back():
@@ -323,13 +170,6 @@ def test_growth_of_the_peak_is_what_was_taken_even_if_it_was_given_back():
     np.ones(200 * 2**20, dtype=np.uint8)  # an earlier, higher peak must not count
     grown = memory.growth_of_peak(take_and_give_back, "cpu")
     assert 95 * 2**20 < grown < 130 * 2**20
-
-
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="Linux only")
-def test_scoring_a_toy_stays_under_the_bound_that_it_is_given(tiny):
-    found = memory.measure("toy", None, 0.25)
-    assert found["bound_gib"] == 0.25
-    assert 0 <= found["peak_gib"] < 0.25
 
 
 def test_the_shipped_record_names_its_commit_and_has_medians_of_three_rounds():

@@ -1,17 +1,11 @@
 """Published values and claims: against numbers the papers print, and verdicts at every border."""
 
-import re
-from pathlib import Path
-
 import pandas as pd
 import pytest
-import yaml
-from own import PAGES, notebook
 
 from lkecore import papers, storage
 from lkecore.papers.published import read_table
 
-TOP = Path(__file__).resolve().parent.parent
 TABLES = sorted(path.stem for path in (storage.DATA / "papers").glob("*.csv"))
 
 
@@ -22,13 +16,13 @@ def interval(low: float, high: float) -> pd.Series:
 # --- published tables
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_every_table_reads_and_no_row_or_column_is_empty(name):
-    table = papers.table(name)
-    assert len(table) > 0
-    assert not table.isna().all(axis=1).any()
-    # a file may have an empty note column, but nothing else
-    assert set(table.columns[table.isna().all()]) <= {"note"}
+def test_every_table_reads_and_no_row_or_column_is_empty():
+    assert TABLES
+    for name in TABLES:
+        table = papers.table(name)
+        assert len(table) > 0 and not table.isna().all(axis=1).any(), name
+        # A file may have an empty note column, but nothing else.
+        assert set(table.columns[table.isna().all()]) <= {"note"}, name
 
 
 def test_table_7_has_the_published_models_and_agrees_with_table_8():
@@ -58,10 +52,6 @@ def test_only_an_empty_cell_is_missing(tmp_path):
          "no published table 'iclke_tabel8_relations'; nearest: .*iclke_table8_relations"),
         (lambda: papers.table("../claims"), "no published table '../claims'"),  # a name, never a path
         (lambda: papers.claims("ic"), r"no claims of paper 'ic'; there are claims of \['BL', 'IC', "),
-        (lambda: papers.claim_verdict(interval(0, 1), {"direction": "more", "least_effect": 0.1}),
-         "direction is 'more'"),
-        (lambda: papers.claim_verdict(interval(0, 1), {"direction": "equal", "least_effect": 0.0}),
-         "'equal' needs one above 0"),
     ],
 )  # fmt: skip
 def test_a_table_or_a_claim_that_there_is_not_is_refused(call, message):
@@ -109,16 +99,6 @@ def test_every_claim_is_complete_and_its_verdict_can_be_taken():
         assert papers.claim_verdict(interval(-9, 9), claim) == "undecided"
 
 
-def test_the_bound_of_a_claim_in_words():
-    words = pd.concat([papers.claims(name) for name in ("IC", "PZ", "BL", "XT", "LAB")]).set_index(
-        "id"
-    )["holds_if"]
-    assert words["IC-separator"] == "within 0.05 of 0"
-    assert words["IC-relations-differ"] == "greater than 0.1665"
-    assert words["IC-shots-rise"] == "greater than 0"  # and not 0.0
-    assert words["IC-subsumption"] == "less than 0.9"
-
-
 def test_the_least_effects_are_what_the_tables_say():
     least = papers.claims().set_index("id")["least_effect"]
     models = papers.table("iclke_table7_models").set_index("model")
@@ -133,19 +113,6 @@ def test_the_least_effects_are_what_the_tables_say():
     tuned = sure["finetuned_accuracy"] - sure["finetuned_model"].map(models["average_accuracy"])
     assert max(base.max(), tuned.abs().max()) == pytest.approx(0.042, abs=5e-4)
     assert least["IC-separator"] > max(base.max(), tuned.abs().max())
-
-
-def test_every_claim_that_a_notebook_tests_is_in_the_table():
-    known = {
-        claim for name in ("IC", "PZ", "BL", "XT", "LAB") for claim in papers.claims(name)["id"]
-    }
-    named = set()
-    for path in map(notebook, PAGES):
-        named |= set(
-            re.findall(r'"((?:IC|PZ|BL|XT|LAB)-[a-z-]+)"', path.read_text(encoding="utf-8"))
-        )
-    assert named <= known
-    assert {"IC-shots-rise-relations", "LAB-list-auroc"} <= named
 
 
 def test_pythia_70m_is_the_least_of_the_pretrained_models_and_above_chance():
@@ -166,10 +133,8 @@ E = 0.25  # exact in binary, so that "exactly at the border" means what it says
         (0.50, 0.75, "holds", "fails", "fails"),
         (0.25, 0.75, "undecided", "undecided", "undecided"),  # an end exactly at the border
         (0.125, 0.75, "undecided", "undecided", "undecided"),
-        (0.125, 0.25, "undecided", "undecided", "undecided"),
         (-0.125, 0.125, "fails", "holds", "holds"),
         (-0.25, 0.125, "fails", "holds", "undecided"),
-        (-0.75, 0.125, "fails", "holds", "undecided"),
         (-0.75, -0.5, "fails", "holds", "fails"),
         (-0.75, 0.75, "undecided", "undecided", "undecided"),
     ],
@@ -178,30 +143,3 @@ def test_claims_are_judged_by_where_the_whole_interval_lies(low, high, greater, 
     ours = interval(low, high)
     claims = [{"direction": way, "least_effect": E} for way in ("greater", "less", "equal")]
     assert [papers.claim_verdict(ours, claim) for claim in claims] == [greater, less, equal]
-
-
-def test_each_property_has_one_name_and_the_papers_come_first():
-    names = papers.property_names()
-    table_3 = papers.table("iclke_table3_relations")
-    [of_trex] = yaml.safe_load((TOP / "sources" / "trex.yaml").read_text())["runs"]
-    assert set(names) >= {*of_trex["parameters"]["relations"], "P530"}  # LAMA's 41
-    assert set(table_3["wikidata_pid_added"].dropna()) <= set(names)
-    assert set(table_3["relation"]) - set(names.values()) == set(
-        table_3.loc[table_3["wikidata_pid_added"].isna(), "relation"]
-    )
-    assert len(set(names.values())) == len(names)
-
-
-# --- tables of a page beside the paper's
-
-
-def test_table_5_has_the_relations_that_are_asked_first():
-    found = papers.table_5({"film_language": "original language of film or TV show"})
-    whole = papers.table("iclke_table5_templates")
-    assert len(found) == len(whole) and found["relation"].nunique() == 12
-    asked = found[found["asked here as"] != ""]
-    assert asked.index.tolist() == [0, 1, 2, 3] and set(asked["asked here as"]) == {"film_language"}
-    assert asked["name"].tolist() == ["hgp-1", "hgp-2", "hgp-3", "mmp-1"]
-    assert asked["template"][0] == "The original language of [X] is [Y]"
-    rest = whole[whole["relation"] != "original language of film or TV show"]
-    assert found["relation"][4:].tolist() == rest["relation"].tolist()  # as printed

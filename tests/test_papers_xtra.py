@@ -66,14 +66,6 @@ def test_two_failed_runs_of_27_explain_gpt_neos_spread_over_many_negatives():
         assert all(abs(spread(neo.loc[total, "mean"], n) - printed) > 0.04 for n in (1, 3))
 
 
-def test_1134_fine_tunings_are_27_for_each_of_four_models_and_ten_settings_and_54_more():
-    fractions = papers.table("xtra_tableB7_fraction")["fraction_of_d_theta"].nunique() - 1
-    negatives = papers.table("xtra_tableB6_negatives")["negatives_total"].nunique() - 1
-    shifts = papers.table("xtra_tableB9_ood")["setting"].nunique()
-    settings = fractions + negatives + shifts  # the usual one is one of the two of table B.9
-    assert settings == 10 and 27 * len(iid()) * settings + 54 == 1134
-
-
 def test_the_least_effects_of_the_claims_are_what_the_tables_say():
     least = papers.claims("XT").set_index("id")["least_effect"]
     shift = papers.table("xtra_tableB9_ood").set_index(["setting", "entities", "model"])

@@ -39,7 +39,6 @@ def rank(*similarities):
         ((5, 4, 3, 2, 1), (1, 1, 1)),
         ((3, 4, 5, 2, 1), (0, 0, 1)),
         ((3, 2, 1, 4, 5), (0, 1, 0)),
-        ((5, 5, 3, 2, 1), (1 / 2, 1 / 2, 1)),
         ((5, 5, 5, 5, 1), (1 / 4, 1 / 3, 1 / 2)),
         ((-np.inf,) * 5, (1 / 5, 1 / 3, 1 / 3)),
     ],
@@ -52,7 +51,6 @@ def test_gold_is_first_among_tails_among_text_and_among_both(similarities, expec
     ("pool", "similarities", "says"),
     [
         (POOL[1:], (1, 2, 3, 4), "0 gold documents and 2 with another tail"),
-        (POOL, (1, 2, 3), "5 documents need as many similarities that are numbers"),
         (POOL, (1, np.nan, 3, 4, 5), "5 documents need as many similarities that are numbers"),
     ],
 )
@@ -81,7 +79,6 @@ def test_rules_by_hand():
     [
         ("Bank of New York", ["York", "New York", "Oslo"], ["York", "York", "Oslo"], "New York"),
         ("Bank of New York", ["York", "New", "Oslo"], ["New", "Oslo", "Oslo"], "New"),
-        ("bank of NEW-YORK", ["New York", "York"], [], "New York"),
         ("York of New England", ["New York", "England", "Oslo"], ["Oslo"], "England"),
         ("Yorkshire", ["York", "Oslo"], ["York", "Oslo", "Oslo"], "Oslo"),
         # Where none stands in the subject, its number of words is nothing to a tail.

@@ -37,7 +37,7 @@ def by_hand(network, front, sentence):
     return rows.gather(1, ids[0, 1:, None]).sum().item()
 
 
-@pytest.mark.parametrize("words", ["the [X] has [Y].", "[Y] is in [X]", "[X] has [Y] in it"])
+@pytest.mark.parametrize("words", ["[Y] is in [X]", "[X] has [Y] in it"])
 def test_a_statement_is_the_sum_over_all_its_tokens_behind_the_beginning(words):
     network = helpers.network()
     model = statements.behind_a_beginning(helpers.model(network))
@@ -105,21 +105,14 @@ def test_the_command_asks_all_facts_among_all_options(folder, tmp_path, monkeypa
     assert says["shots"] == 0 and says["prefix"] == [helpers.char_tokenizer().bos_token]
     rows = pd.read_parquet(tmp_path / "out" / "options.parquet")
     assert all(set(of["option"]) == set(SPACE) for _, of in rows.groupby("fact"))
-    assert set(rows.loc[rows["gold"], "continuation"]) >= {
-        "Nil is of Nowhere.",
-        "Amaurot is of Utopia.",
-    }
+    gold = set(rows.loc[rows["gold"], "continuation"])
+    assert gold >= {"Nil is of Nowhere.", "Amaurot is of Utopia."}
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
         (["--estimator", "ic-lke", "--split", "all"], "--split all leaves no facts to show"),
-        (
-            ["--estimator", "statement-3", "--split", "all", "--options", "all"],
-            "template-3: relation P1 has template-1",
-        ),
-        (["--options", "some"], "must be a number or all, found 'some'"),
         (["--estimator", "statement-1", "--prefix", "none", "--options", "all"], "--prefix none"),
     ],
 )

@@ -7,8 +7,6 @@ import pandas as pd
 import pytest
 from helpers import tool
 
-from lkecore.errors import BadInput
-
 moved = tool("moved")
 
 
@@ -39,26 +37,6 @@ def before(tmp_path):
 def counts(before, after):
     old, new = (moved.items(moved.pages(f)["11_shots"]) for f in (before, after))
     return moved.held_against(old, new)
-
-
-def test_all_numbers_are_read_once_and_are_the_same_as_themselves(before):
-    found = counts(before, before)
-    wanted = [0.25, 0.125, 0.5, 0.0625, 0.5, 3.0, 40.0, 0.5, 0.1, "holds"]
-    assert [item.value for item, _ in found["same"]] == wanted
-    assert not found["differ"] + found["elsewhere"] + found["gone"] + found["new"]
-
-
-def test_what_differs_is_told_even_in_the_tenth_digit_and_so_is_a_verdict(before, tmp_path):
-    after = page(
-        tmp_path / "after",
-        "11_shots",
-        **{"fig-a": FIGURE.replace("0.125", "0.12500001"), "table": TABLE, "findings": FINDINGS},
-        verdicts=VERDICTS.replace("holds", "fails"),
-    )
-    found = counts(before, after)
-    assert [(a.value, b.value) for a, b in found["differ"]] == [
-        (0.125, 0.12500001), ("holds", "fails"),
-    ]  # fmt: skip
 
 
 def test_page_with_other_files_has_its_numbers_found_with_their_intervals(before, tmp_path, capsys):
@@ -104,8 +82,8 @@ toy,capital,f1,0,True,0.500000000001,a
 """
 
 
-def answers(folder, text, name="11_shots", run="0123456789ab"):
-    place = folder / f"{name}-{run}"
+def answers(folder, text):
+    place = folder / "11_shots-0123456789ab"
     place.mkdir(parents=True)
     (place / "manifest.json").write_text("{}")
     pd.read_csv(StringIO(text)).to_parquet(place / "answers.parquet", index=False)
@@ -117,7 +95,7 @@ def paired(before, after, **how):
     return moved.paired(one, other, **how)
 
 
-def test_answers_meet_by_what_was_asked_and_only_what_both_have_is_compared(tmp_path, capsys):
+def test_answers_meet_by_what_was_asked_and_only_what_both_have_is_compared(tmp_path):
     before, after = answers(tmp_path / "before", OLD), answers(tmp_path / "after", NEW)
     found = paired(before, after)
     assert found["key"] == ["model", "relation", "fact", "draw"] and not found["alike"]
@@ -130,26 +108,6 @@ def test_answers_meet_by_what_was_asked_and_only_what_both_have_is_compared(tmp_
     assert found["differ"] == {"correct": (1, None, f2), "confidence": (1, np.inf, f3)}
     assert paired(before, after, within=0)["differ"]["confidence"][0] == 2
 
-    assert moved.compare_answers(before, after, "11", 1e-9) == 1
-    told = capsys.readouterr().out
-    assert "11_shots / answers.parquet: 3 rows in both" in told
-    assert "only before: 1 rows, the first of ('toy', 'capital', 'f3', '1')" in told
-    assert "only before: columns said" in told and "only after: columns question" in told
-    assert "differs: correct in 1 rows; the first of ('toy', 'capital', 'f2'" in told
-
-
-def test_answers_are_the_same_as_themselves_whatever_their_order(tmp_path, capsys):
-    lines = OLD.splitlines(keepends=True)
-    before = answers(tmp_path / "before", OLD)
-    after = answers(tmp_path / "after", "".join([lines[0], *lines[:0:-1]]))
-    found = paired(before, after, within=0)
-    assert found["both"] == 4 and not found["differ"] and not found["gone"] + found["new"]
-    # Of two runs behind one page all rows count, in whichever of them they are.
-    halves = answers(tmp_path / "halves", "".join(lines[:3]))
-    answers(halves, "".join([lines[0], *lines[3:]]), run="ba9876543210")
-    assert moved.compare_answers(before, halves, "", 0) == 0
-    assert "4 rows in both" in capsys.readouterr().out
-
 
 def test_rows_that_differ_by_their_number_of_options_alone_are_told_apart(tmp_path):
     text = "model,relation,fact,n_options,confidence\ntoy,r,f,10,0.5\ntoy,r,f,50,0.25\n"
@@ -160,9 +118,6 @@ def test_rows_that_differ_by_their_number_of_options_alone_are_told_apart(tmp_pa
     one = text[:-18]
     other = answers(tmp_path / "c", one.replace("10", "9"))
     assert [*paired(after, other)["differ"]] == ["n_options"]
-    # Nothing tells these two apart, and they are counted.
-    twice = answers(tmp_path / "d", text.replace("50", "10"))
-    assert paired(twice, twice)["alike"] == 1
 
 
 def test_answers_of_which_none_meets_count_as_different(tmp_path, capsys):
@@ -170,8 +125,3 @@ def test_answers_of_which_none_meets_count_as_different(tmp_path, capsys):
     after = answers(tmp_path / "after", OLD.replace("toy", "smollm2"))
     assert moved.compare_answers(before, after, "", 1e-9) == 1
     assert "no row meets" in capsys.readouterr().out
-    answers(after, OLD, name="12_other")
-    moved.compare_answers(before, after, "12", 1e-9)
-    assert "12_other / answers.parquet: only after" in capsys.readouterr().out
-    with pytest.raises(BadInput, match="kept answers"):
-        moved.frames(page(tmp_path / "none", "11_shots"))

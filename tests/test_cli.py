@@ -149,12 +149,6 @@ def test_every_string_begins_with_the_same_true_shots(score):
     assert dict(shot.split(" = ") for shot in shots).items() <= CAPITALS.items()
 
 
-def test_both_separators_may_be_breaks_and_tabs(score):
-    summary, frame = score("--pair-separator", r"\t", "--shot-separator", r"\n\t", "--seed", 12)
-    assert (summary["pair_separator"], summary["shot_separator"]) == ("\t", "\n\t")
-    assert (frame["context"] + frame["continuation"]).str.count("\t").eq(3 * 2 + 1).all()
-
-
 def test_named_estimators_have_their_separators(score):
     _, free = score("--seed", 33)
     summary, frame = score("--seed", 33, "--estimator", "iclke-space")
@@ -557,13 +551,6 @@ def test_verbose_shows_the_traceback_before_the_one_line(lke, capital, tmp_path)
     assert "Traceback" not in lke(*arguments)[2]  # the switch is off again
 
 
-def test_without_arguments_the_commands_are_listed(lke):
-    code, out, err = lke()
-    assert (code, err) == (0, "")
-    for command in ("run", "status", "fetch", "book", "score", "models", "facts"):
-        assert re.search(rf"^  {command} ", out, re.M)
-
-
 def test_facts_lists_every_relation_with_its_counts(lke, tmp_path):
     code, out, err = lke("facts")
     assert (code, err) == (0, "")
@@ -663,16 +650,6 @@ def test_lock_asks_for_what_params_files_name_without_a_revision(lke, hub, proje
     new = hub.add("org/a", {"model.safetensors": b"", "new": b""})
     code, out, _ = lke("models", "lock", params, "--update")
     assert (code, out) == (0, f"org/a {new[:12]} safetensors, gated: no\n")
-
-
-def test_convert_prints_the_folder_or_one_line(lke, hub, monkeypatch):
-    monkeypatch.setattr(weights, "convert_bin", lambda source, target: None)
-    commit = hub.add("org/opt", {"config.json": b"{}", "pytorch_model.bin": b""})
-    code, out, err = lke("models", "convert", "org/opt")
-    assert (code, err) == (0, "")
-    assert f"{os.sep}org--opt--{commit[:12]}-" in out and os.path.isdir(out.removesuffix("\n"))
-    mistake(lke("models", "convert", "toy"), "model toy: there is nothing to convert")
-    mistake(lke("models", "convert", "org/gone"), "model org/gone: no such repository on the hub")
 
 
 NOTEBOOK = """# %% tags=["parameters"]
@@ -955,45 +932,6 @@ def test_letters_that_a_terminal_lacks_cost_no_line(lke, tmp_path, monkeypatch, 
     written.truncate(0)
     assert lke("facts", path)[0] == 0
     assert b"40 " in written.getvalue()
-
-
-def test_a_folder_of_runs_that_may_only_be_read_is_one_line_and_starts_nothing(
-    lke, tmp_path, monkeypatch
-):
-    """Root could write there all the same, so it is the system's answers that are changed."""
-    project = projects.make(tmp_path, {"a": projects.code("n")})
-    params, kept = project / "params" / "p.yaml", project / "runs"
-    monkeypatch.setattr(grid, "WORKER", projects.idle())
-
-    def refuses(make, writes):
-        def refusing(path, *given, **named):
-            at = Path(os.fsdecode(path))
-            if at.is_relative_to(kept) and at.parent.exists() and writes(at, *given):
-                raise OSError(30, "Read-only file system", str(at))
-            return make(path, *given, **named)
-
-        return refusing
-
-    def read_only(patch):
-        patch.setattr(os, "mkdir", refuses(os.mkdir, lambda at, *_: not at.exists()))
-        patch.setattr(os, "open", refuses(os.open, lambda _, flags, *__: flags & os.O_CREAT))
-
-    goes_on = "Read-only file system; what is finished is kept, the same command goes on\n"
-    with monkeypatch.context() as patch:
-        read_only(patch)
-        code, _, err = lke("run", params)  # the folder is not there
-    assert code == 2 and err == f"lke: {kept}: {goes_on}" and not kept.exists()
-    (kept / ".locks").mkdir(parents=True)
-    with monkeypatch.context() as patch:
-        read_only(patch)
-        code, _, err = lke("run", params)
-    assert code == 2 and re.fullmatch(f"lke: {kept}/[.]locks/a-[0-9a-f]*[.]lock: {goes_on}", err)
-    assert [path.name for path in kept.rglob("*")] == [".locks"]
-    assert lke("run", params)[0] == 0
-    with monkeypatch.context() as patch:
-        read_only(patch)
-        done = lke("run", params)  # nothing is left to do
-    assert done == (0, "", "0 made here, 0 made by others meanwhile, 1 finished before, 0 failed\n")
 
 
 @pytest.mark.parametrize("full", ["runs", "cache"])

@@ -26,7 +26,6 @@ from lkecore import runs
 from lkecore.book import build
 from lkecore.cli.main import main
 from lkecore.errors import BadInput
-from lkecore.models import weights
 from lkecore.runs import devices, forecast, forkserver, grid, leases, record, worker
 
 KEEPING = projects.code(
@@ -109,17 +108,6 @@ def test_a_run_keeps_notebook_log_frames_and_a_manifest_of_what_made_them(made):
     assert (manifest["chunks"], manifest["tokens_forwarded"], manifest["models"]) == (0, 0, {})
     assert "n is 3" in (folder / "log.txt").read_text()
     assert str(made) not in (folder / "notebook.ipynb").read_text()  # others may download it
-
-
-def test_jobs_at_a_time_have_devices_and_threads_of_their_own_and_the_manifest_says_which(made):
-    found = []
-    for folder in folders(made):
-        [seen] = pd.read_csv(folder / "environment.csv", dtype=str).to_dict("records")
-        manifest = runs.manifest(folder)
-        assert seen["OMP_NUM_THREADS"] == manifest["threads"] == "3"  # six cores, two jobs
-        assert seen["CUDA_VISIBLE_DEVICES"] == manifest["devices"]
-        found.append(manifest["devices"])
-    assert found[:2] == ["5", "7"] and found[2] in ("5", "7")
 
 
 def test_a_page_reads_its_runs_in_the_order_of_the_file_and_names_them(made):
@@ -523,14 +511,6 @@ def test_a_source_that_changed_while_the_job_waited_is_told_before_it_is_run(pla
     [folder] = folders(plain)
     line = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
     assert execute(plain).failed == {"a": f"{line} (see {folder})"}
-
-
-def test_a_key_of_a_model_that_is_here_asks_nobody_for_a_newer_one(tmp_path, monkeypatch):
-    text = KEEPING.replace("n: int = 1", 'n: int = 1\nmodel: str = "toy"')
-    [each] = projects.plan(projects.make(tmp_path, {"a": text})).jobs
-    weights.locate("toy")
-    monkeypatch.setattr(weights, "locate", lambda name: pytest.fail(f"{name} was asked for"))
-    assert len(runs.run_key(each)) == 64
 
 
 SLEEPING = projects.code(

@@ -103,18 +103,6 @@ def test_results_say_in_which_precision_their_runs_trained(trained, said):
     assert [row["trained_in"] for row in shipping._made("x", job, runs_)] == [said]
 
 
-def test_what_ships_without_a_precision_is_of_an_unknown_one_also_after_others_are_added(tmp_path):
-    before = pd.DataFrame({"model": ["m"], "correct": [True]})
-    helpers.ship(tmp_path, "other", "trial_notebook", before, models={"m": "1"})
-    path = tmp_path / "made_by.csv"
-    pd.read_csv(path).drop(columns="trained_in").to_csv(path, index=False)
-    project = new_project(tmp_path)
-    make_runs(project, "answers.parquet")
-    shipping.ship_results(plan(project), project / "runs", tmp_path)
-    found = pd.read_csv(path, keep_default_na=False)[["source", "trained_in"]]
-    assert found.to_numpy().tolist() == [["other", "unknown"], ["trial", "none"]]
-
-
 def test_a_page_over_the_runs_of_others_adds_nothing_to_the_results(run, tmp_path):
     texts = {path.stem: path.read_text() for path in (run / "notebooks").glob("*.py")}
     rows = {"parameters": {"names": ["b", "a", "c"]}, "each": ["names"]}
@@ -203,17 +191,6 @@ def test_rows_of_other_sources_stay_as_they_are(run, tmp_path):
         assert about["models"] == {"m": "1", "n": "2"}
     made_by = pd.read_csv(tmp_path / "made_by.csv")
     assert made_by["source"].tolist() == ["last", "other", "other", "trial"]
-
-
-def test_answers_that_are_all_kept_apart_ship_without_others(tmp_path):
-    project = new_project(tmp_path)
-    make_runs(project, "answers-eic.parquet")
-    [path] = shipping.ship_results(plan(project), project / "runs", tmp_path / "results")
-    assert path.name == "trial_notebook-eic.parquet"
-    frame, about = helpers.shipped("trial", "trial_notebook", tmp_path / "results", apart="eic")
-    assert len(frame) == 3 and about["notebook"] == "trial_notebook"
-    with pytest.raises(BadInput, match="no results .*trial_notebook.parquet"):
-        helpers.shipped("trial", "trial_notebook", tmp_path / "results")
 
 
 def test_a_missing_run_or_one_without_answers_is_named_and_nothing_is_written(tmp_path):

@@ -16,8 +16,8 @@ from projects import execute, folders, page_folder
 from lkecore import facts, runs
 from lkecore.book import build
 from lkecore.errors import BadInput
-from lkecore.models import lab, training, weights
-from lkecore.runs import devices, forecast, forkserver, grid, prepare, worker
+from lkecore.models import lab, weights
+from lkecore.runs import devices, forecast, grid, prepare, worker
 
 THREE = {"names": ["x", "y", "z"]}
 
@@ -417,16 +417,6 @@ def test_a_relation_that_fetched_facts_lack_is_found_before_anything_runs(
 # --- what is left behind --------------------------------------------------------------------------
 
 
-def test_nothing_is_left_but_what_is_finished(project, tmp_path, monkeypatch):
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr(grid, "_short", lambda: str(scratch))
-    execute(project)
-    assert list(scratch.iterdir()) == []
-    names = {p.name for p in (project / "runs").iterdir()} - {".locks", "seen.jsonl"}
-    assert names == {p.name for p in [*folders(project), page_folder(project)]}
-
-
 DRIVER = """
 import os, signal, sys
 from lkecore.cli import main as cli
@@ -480,31 +470,6 @@ def test_stopping_ends_the_workers_at_once(project, monkeypatch):
 
 
 # --- models of the lab ----------------------------------------------------------------------------
-
-
-def test_models_of_the_lab_are_trained_together_before_the_runs_and_need_no_network(
-    tmp_path, monkeypatch
-):
-    names = ["lab:smoke-1/8m", "lab:smoke-1/8m-tuned", "toy"]
-    project = projects.make(
-        tmp_path, {"a": ASKS}, a={"parameters": {"models": names}, "each": ["models"]}
-    )
-    jobs = projects.plan(project).jobs
-    assert prepare.missing(jobs) == []  # so that they are not in the way of --offline
-    assert prepare.absent(jobs) == [("model", name) for name in names[:2]]
-    calls, located = [], []
-
-    def train(asked, environments, fork):
-        calls.append((list(asked), environments, fork))
-        return {names[1]: "the loss is nan"}
-
-    monkeypatch.setattr(training, "train", train)
-    monkeypatch.setattr(weights, "locate", located.append)
-    each = [{"OMP_NUM_THREADS": "3"}] * 2
-    failed = prepare.prepare(jobs, each)
-    assert calls == [(names[:2], each, forkserver.trainer)]
-    assert failed == {f"a models={names[1]}": "the loss is nan"}
-    assert located == [names[0], "toy"]  # what failed is not tried again
 
 
 def test_shipped_weights_that_are_cut_off_cost_only_the_jobs_that_name_them(tmp_path, monkeypatch):

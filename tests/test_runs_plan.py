@@ -94,16 +94,6 @@ def test_what_yaml_reads_otherwise_than_people_is_refused_before_anything_else(
 # --- each -----------------------------------------------------------------------------------------
 
 
-def test_a_row_without_each_is_one_run_and_has_no_page_over_it(project):
-    [row] = read(project, {"names": ["x", "y"]}).rows
-    [job] = row.jobs
-    assert not row.has_page and job is row.whole
-    assert (job.part, job.reads, job.label) == ({}, (), "a")
-    assert job.effective == {
-        "n": 1, "word": "a", "share": 0.5, "flag": False, "names": ["x", "y"], "draws": [0, 1],
-    }  # fmt: skip
-
-
 def test_each_makes_a_run_of_every_combination_in_the_order_of_the_file(project):
     whole = read(project, {"names": ["x", "y"], "draws": [7, 3, 5], "n": 9}, ["names", "draws"])
     [row] = whole.rows
@@ -210,15 +200,6 @@ def test_lke_run_takes_only_those_rows_in_the_order_of_the_file(tmp_path, monkey
     )
     assert done.exit_code == 0, done.output
     assert [row.whole.notebook.stem for row in taken[0].rows] == ["a", "b"]
-
-
-def test_a_notebook_without_a_row_is_run_with_its_defaults_which_are_checked(project):
-    [row] = plan.of_defaults(project, project / "notebooks" / "a.py").rows
-    assert row.whole.parameters == {} and row.whole.effective["draws"] == [0, 1]
-    assert row.jobs == (row.whole,) and not row.has_page
-    projects.edit(project, "a", 'word: str = "a"', 'model: str = "smolm"')
-    with pytest.raises(BadInput, match="a: parameter 'model': unknown model 'smolm'"):
-        plan.of_defaults(project, project / "notebooks" / "a.py")
 
 
 def test_a_notebook_of_an_older_version_is_refused_with_all_that_is_gone(project):

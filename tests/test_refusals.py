@@ -20,8 +20,7 @@ ESTIMATORS, SEPARATORS = "13_iclke_estimators", "14_iclke_separators"
 EIC = "13_iclke_eic"
 SIZE, GENERATION = "16_iclke_size", "19_iclke_generation"
 START = "00_quickstart"
-RANK, GROUPS, TAUGHT = "20_entropy_rank", "21_entropy_accuracy", "22_entropy_instilled"
-WORLD = "lab:richsmoke-1/0.15m"
+RANK, TAUGHT = "20_entropy_rank", "22_entropy_instilled"
 TWO = ["capital", "official_language"]
 FEW = {
     START: {"model": "toy", "n_shots": 3, "n_facts": 3},
@@ -43,7 +42,6 @@ FEW = {
         "n_options": 3, "n_tokens": 4,
     },
     RANK: {"models": ["toy"], "relations": TWO, "n_facts": 3},
-    GROUPS: {"models": [WORLD], "relations": ["birthplace", "company_language"], "n_groups": 2},
     TAUGHT: {"models": ["toy"], "fact_set": "atlas", "relations": TWO, "n_facts": 6, "n_taught": 1},
 }  # fmt: skip
 WINDOW = 100  # more than a prompt of pairs has here, fewer than EIC-LKE's
@@ -109,7 +107,7 @@ def fitting_slots() -> tuple[int, int, int]:
     ("notebook", "given", "line"),
     [
         (RANK, {"wordings": ["template-1", "template-99"]}, "template-99: relation capital has"),
-        (GROUPS, {"dtype": "bfloat16"}, "is in bfloat16: a fact can be taught in float32 alone"),
+        (TAUGHT, {"dtype": "bfloat16"}, "is in bfloat16: a fact can be taught in float32 alone"),
         (TAUGHT, {"at": [5, 2]}, "at [5, 2]: must rise from 1 or more, and have steps 5"),
         (TAUGHT, {"templates": "no.tsv"}, "templates no.tsv: no such file"),
         (ESTIMATORS, {"relations": ["film_year", *TWO]}, "film_year of atlas: no templates in the"),

@@ -213,15 +213,25 @@ def test_facts_at_a_path_of_this_machine_cannot_ship_and_those_of_the_project_ca
 
 
 def test_a_file_that_the_catalogue_knows_ships_under_the_name_that_it_has_there(
-    tmp_path, monkeypatch
+    run, tmp_path, monkeypatch
 ):
     file = tmp_path / "mine.gguf"
     file.write_bytes(b"GGUF")
     known = {"org/toy-GGUF": ("toy-q4.gguf", hashlib.sha256(b"GGUF").hexdigest())}
     monkeypatch.setattr(embedded, "gguf_files", lambda: known)
-    about = made([RECORD | {"models": {str(file): "digest"}}], families=[[str(file), "toy"]], n=1)
-    assert about["parameters"] == {"families": [["org/toy-GGUF", "toy"]], "n": 1}
+    whole = shipping.runs.manifest
+    here = {"models": {str(file): "digest"}}
+    monkeypatch.setattr(shipping.runs, "manifest", lambda folder: whole(folder) | here)
+    read, swap = pd.read_parquet, {"a": str(file)}
+    monkeypatch.setattr(shipping, "read_frame", lambda path: read(path).replace({"model": swap}))
+    shipping.ship_results(plan(run), run / "runs", tmp_path / "results")
+    monkeypatch.undo()
+    found, about = helpers.shipped("trial", "trial_notebook", tmp_path / "results")
+    assert (found["model"] == "org/toy-GGUF").sum() == 1 and str(file) not in set(found["model"])
     assert about["models"] == {"org/toy-GGUF": "digest"}
+    monkeypatch.setattr(embedded, "gguf_files", lambda: known)
+    about = made([RECORD], families=[[str(file), "toy"]], n=1)
+    assert about["parameters"] == {"families": [["org/toy-GGUF", "toy"]], "n": 1}
 
 
 def test_a_model_that_is_a_path_of_this_machine_cannot_ship(run, tmp_path, monkeypatch):

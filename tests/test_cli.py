@@ -19,9 +19,8 @@ import pytest
 
 import lkecore
 from lkecore import answers, facts, prompts
-from lkecore.cli import main
-from lkecore.models import embedded, lab, weights
-from lkecore.runs import grid
+from lkecore.models import weights
+from lkecore.runs import forecast, grid
 
 COLUMNS = ["fact", "subject", "context", "continuation", "option", "gold", "logprob", "n_tokens"]
 COLUMNS += ["question", "relation", "model", "estimator"]
@@ -103,7 +102,8 @@ def test_score_prints_what_is_documented_and_writes_a_row_for_each_option(score,
     assert set(summary) >= DOCUMENTED
     asked = {"facts": str(capital), "relation": "capital", "model": "toy", "estimator": "ic-lke",
              "shots": 3, "options": 4, "seed": 11, "limit": 6, "pair_separator": " ",
-             "shot_separator": " ", "dtype": "float32", "device": "cpu", "split": "test"}  # fmt: skip
+             "shot_separator": " ", "dtype": "float32", "device": "cpu", "split": "test",
+             "split_drawn": True}  # fmt: skip
     assert {name: summary[name] for name in asked} == asked
     assert summary["n_facts"] == 6
     assert summary["version"] == lkecore.__version__
@@ -149,49 +149,6 @@ def test_every_string_begins_with_the_same_true_shots(score):
     assert dict(shot.split(" = ") for shot in shots).items() <= CAPITALS.items()
 
 
-def test_both_separators_may_be_breaks_and_tabs(score):
-    summary, frame = score("--pair-separator", r"\t", "--shot-separator", r"\n\t", "--seed", 12)
-    assert (summary["pair_separator"], summary["shot_separator"]) == ("\t", "\n\t")
-    assert (frame["context"] + frame["continuation"]).str.count("\t").eq(3 * 2 + 1).all()
-
-
-def test_named_estimators_have_their_separators(score):
-    _, free = score("--seed", 33)
-    summary, frame = score("--seed", 33, "--estimator", "iclke-space")
-    frame, free = (each.drop(columns="estimator") for each in (frame, free))  # as it was given
-    pd.testing.assert_frame_equal(frame, free, check_exact=True)
-    assert summary["estimator"] == "iclke-space"
-    summary, frame = score("--seed", 33, "--estimator", "iclke-arrow")
-    assert (summary["pair_separator"], summary["shot_separator"]) == (" -> ", "\n")
-    _, same = score("--seed", 33, "--pair-separator", " -> ", "--shot-separator", r"\n")
-    frame, same = (each.drop(columns="estimator") for each in (frame, same))
-    pd.testing.assert_frame_equal(frame, same, check_exact=True)
-    assert frame["context"][0].endswith(f"\n{frame['subject'][0]} ->")
-
-
-@pytest.mark.parametrize(
-    ("estimator", "ends"),
-    [
-        ("template-1", "Whoever visits the capital of {} visits"),
-        ("iclke-template-1", "Whoever visits the capital of {} visits"),
-        ("hgp-1", "The capital of {} is"),
-    ],
-)
-def test_templates_of_a_relation_are_estimators(lke, tmp_path, estimator, ends):
-    asked = [
-        "score", "--relation", "capital", "--model", "toy", "--estimator", estimator, "--shots", 2,
-        "--options", 3, "--limit", 2, "--out", tmp_path,
-    ]  # fmt: skip
-    code, out, _ = lke(*asked)
-    summary, frame = json.loads(out), pd.read_parquet(tmp_path / "options.parquet")
-    assert code == 0 and summary["pair_separator"] is summary["shot_separator"] is None
-    for row in frame.itertuples():
-        words = ends.format(row.subject)
-        shots = row.context.removesuffix(words)
-        assert row.context.endswith(words) and (shots != "") == estimator.startswith("iclke-")
-        assert shots.count(ends.split(" {}")[0]) == 2 * bool(shots)
-
-
 @pytest.mark.parametrize("estimator", ["template-1", "rule-overlap"])
 def test_an_estimator_that_shows_no_pairs_asks_for_none(lke, tmp_path, estimator):
     model = [] if estimator.startswith("rule-") else ["--model", "toy"]
@@ -222,23 +179,6 @@ def test_eic_lke_asks_inside_long_prompts_as_the_door_of_the_pages_does(lke, tmp
     found = answers.ask(["toy"], groups, "answers.parquet")
     assert set(found["fact"]) == set(frame["fact"])
     assert summary["accuracy"] == found["correct"].mean()
-
-
-@pytest.mark.parametrize(("given", "shown"), [([], 10), (["--eic-shots", 9], 9)])
-def test_eic_lke_says_how_many_pairs_were_really_shown(score, monkeypatch, given, shown):
-    """Of twenty capitals ten may be shown. A text has two pieces for each pair and for each question."""
-    asked, slots = [], prompts.slots
-
-    def noted(*arguments, **how):
-        asked.extend(slots(*arguments, **how))
-        return asked
-
-    monkeypatch.setattr(prompts, "slots", noted)
-    summary, _ = score("--estimator", "eiclke", *given, "--limit", 2)
-    assert (summary["shots"], summary["eic_shots"]) == (3, shown)
-    assert {len(text) // 2 - len(group.places) for group in asked for text in group.texts} == {
-        shown
-    }
 
 
 def test_a_rule_asks_no_model_and_writes_the_share_of_its_guesses(lke, capital, tmp_path, no_model):
@@ -325,33 +265,6 @@ def test_a_model_that_fills_blanks_is_asked_too_and_its_memory_bounds_itself(
     mistake(lke("score", *given, "--memory-gb", "1"), "--memory-gb is for causal models")
 
 
-def test_names_that_an_uncased_model_cannot_tell_apart_are_one_option_and_it_is_said(lke, tmp_path):
-    network, tokenizer = helpers.blank_filler("uncased BERT")
-    network.save_pretrained(tmp_path / "bert")
-    tokenizer.save_pretrained(tmp_path / "bert")
-    path = tmp_path / "r.csv"
-    pairs = "Spain,Madrid\nItaly,Rome\nFrance,Paris\nNew,Romé\nYork,Róme\n"
-    path.write_text("subject,object\n" + pairs, encoding="utf-8")
-    given = ["--facts", path, "--relation", "r", "--model", tmp_path / "bert", "--shots", 0]
-    given += ["--options", 5, "--estimator", "iclke-colon", "--out", tmp_path / "out"]
-    for _ in range(2):
-        code, out, err = lke("score", *given)
-        rows = pd.read_parquet(tmp_path / "out" / "options.parquet")
-        asked = json.loads(out)["n_facts"]
-        assert (code, json.loads(out)["options_left_out"]) == (0, 2 * asked)  # of five names three
-        assert f"left out, {2 * asked} of {5 * asked}, such as" in err.splitlines()[-1]
-        assert len(rows) == 3 * asked and rows.groupby("fact")["gold"].sum().eq(1).all()
-        best = rows.loc[rows.groupby("fact")["logprob"].idxmax(), "gold"]
-        assert json.loads(out)["accuracy"] == best.mean()
-
-
-def test_seed_draws_shots_and_facts_anew(score):
-    drawn = [score("--seed", seed, "--limit", 5)[1] for seed in (20, 21)]
-    subjects = [list(dict.fromkeys(frame["subject"])) for frame in drawn]
-    shots = [frame["context"][0].removesuffix(frame["subject"][0]) for frame in drawn]
-    assert set(subjects[0]) != set(subjects[1]) and shots[0] != shots[1]
-
-
 def test_asked_split_is_the_one_that_is_named(score, capital):
     split = {country: ("train", "dev", "test")[i % 3] for i, country in enumerate(CAPITALS)}
     rows = [f"{country},{city},{split[country]}\n" for country, city in CAPITALS.items()]
@@ -360,20 +273,6 @@ def test_asked_split_is_the_one_that_is_named(score, capital):
         summary, frame = score("--split", name, "--limit", 99)
         assert (summary["split"], summary["split_drawn"]) == (name, False)
         assert set(frame["subject"]) == {c for c in CAPITALS if split[c] == name}
-
-
-@pytest.mark.parametrize("estimator", ["iclke-space", "rule-frequent"])
-def test_parts_that_were_drawn_are_told_from_those_of_the_facts(lke, capital, tmp_path, estimator):
-    """Every row says train, which divides nothing: half are shown, and test is the other half."""
-    objects = [*CAPITALS.values()][:4]
-    rows = [f"{country},{objects[i % 4]},train\n" for i, country in enumerate(CAPITALS)]
-    capital.write_text("subject,object,split\n" + "".join(rows), encoding="utf-8")
-    model = ["--model", "toy"] if estimator == "iclke-space" else []
-    given = ["--facts", capital, "--relation", "capital", "--shots", 3, "--options", 4, *model]
-    code, out, err = lke("score", *given, "--estimator", estimator, "--out", tmp_path / "out")
-    assert (code, err) == (0, "")
-    said = json.loads(out)
-    assert (said["split"], said["split_drawn"], said["n_facts"]) == ("test", True, 10)
 
 
 def test_second_call_comes_from_the_cache(score):
@@ -406,21 +305,17 @@ def test_a_disk_that_is_full_at_the_end_names_the_file_and_costs_no_score(
     out = tmp_path / "out"
     old = score("--seed", 16)[1]
 
+    write = Path.write_bytes
+
     def full(path, content):
         """Half of a file, then what the system says of a full disk: no name with it."""
-        with path.open("wb") as file:
-            file.write(content[: len(content) // 2])
-        with open("/dev/full", "wb", buffering=0) as disk:
-            disk.write(content)
+        write(path, content[: len(content) // 2] if path.parent == out else content)
+        if path.parent == out:
+            raise OSError(28, "No space left on device")
 
-    write = Path.write_bytes
     for given in ([], ["--no-cache"]):
         with monkeypatch.context() as patch:
-            patch.setattr(
-                Path,
-                "write_bytes",
-                lambda path, data: (full if path.parent == out else write)(path, data),
-            )
+            patch.setattr(Path, "write_bytes", full)
             line = mistake(lke("score", *small(capital, out), "--seed", 17, *given))
         assert line.startswith(f"lke: {out / 'options.parquet'}: No space left on device; ")
         assert ("the scores are lost" if "--no-cache" in given else "the same command") in line
@@ -450,26 +345,17 @@ def no_model(monkeypatch):
         (["--facts", "altas"], ["unknown fact set 'altas'", "neither atlas nor"]),
         (["--model", "tyo"], ["unknown model 'tyo'", "nearest: toy"]),
         (["--estimator", "ic-lkee"], ["unknown estimator 'ic-lkee'", "nearest: ic-lke"]),
+        (["--seed", "-1"], ["seed must be 0 or more, found -1"]),
         (["--estimator", "rule-both"], ["rule-both asks no model; --model"]),
-        (["--estimator", "template-1"], ["template-1: relation capital has hgp-1"]),
         (["--eic-shots", "9"], ["--eic-every are for eiclke, not for ic-lke"]),
-        (
-            ["--estimator", "eiclke", "--eic-shots", "3"],
-            ["behind shot 3, which needs 4 shots; there are 3"],
-        ),
-        (["--estimator", "eiclke", "--eic-every", "0"], ["first is 3 and every 0"]),
         (
             ["--estimator", "iclke-colon", "--pair-separator", " "],
             ["iclke-colon has its own separators"],
         ),
         (["--split", "validation"], ["unknown split 'validation'", "train", "dev", "test"]),
         (["--shots", "11"], ["11 shots asked for", "capital has 10 subjects"]),
-        (["--shots", "-1"], ["shots must be 0 or more, found -1"]),
         (["--options", "21"], ["21 options asked for", "most possible: 20"]),
-        (["--options", "1"], ["options must be 2 or more, found 1"]),
-        (["--seed", "-1"], ["seed must be 0 or more, found -1"]),
         (["--limit", "0"], ["limit must be 1 or more facts, found 0"]),
-        (["--shot-separator", ""], ["separator between shots must not be empty"]),
     ],
 )
 def test_mistake_is_one_line_before_any_model_is_opened(lke, capital, tmp_path, no_model,
@@ -477,20 +363,6 @@ def test_mistake_is_one_line_before_any_model_is_opened(lke, capital, tmp_path, 
     out = tmp_path / "out"
     mistake(lke("score", *small(capital, out), *arguments), *parts)
     assert not out.exists()
-
-
-@pytest.mark.parametrize(
-    ("option", "word"),
-    [
-        ("--list", "lke facts lists"), ("--batch_size", "--memory-gb"), ("--model_args", "--model NAME"),
-        ("--num-fewshot", "--shots"), ("--output_path", "--out FOLDER"), ("--tasks=x", "lke facts"),
-    ],
-)  # fmt: skip
-def test_habits_from_another_harness_are_told_our_word(lke, option, word):
-    for command in ([], ["score"]):
-        said = mistake(lke(*command, option, "8"), f"no option {option.split('=')[0]}: ", word)
-        for named in re.findall(r"--[a-z-]+", said.partition(": ")[2].partition(": ")[2]):
-            assert named in [name for each in main.score.params for name in each.opts], named
 
 
 def test_what_the_command_line_lacks_is_one_line(lke):
@@ -504,76 +376,18 @@ def test_result_folder_that_is_a_file_is_found_before_the_work(lke, capital, no_
     mistake(lke("score", *small(capital, "")), "--out must name a folder")
 
 
-@pytest.fixture
-def no_weights(monkeypatch):
-    import transformers
-
-    def refuse(*arguments, **options):
-        pytest.fail("weights were loaded before the mistake was found")
-
-    monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", refuse)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "parts"),
-    [
-        (["--dtype", "float31"], ["unknown dtype 'float31'", "float32, bfloat16, float16"]),
-        (["--device", "cuda:99"], ["device 'cuda:99' cannot be used here"]),
-    ],
-)
 def test_unknown_dtypes_and_devices_are_found_before_the_model_is_fetched(
-    lke, capital, tmp_path, no_weights, monkeypatch, arguments, parts
+    lke, capital, tmp_path, monkeypatch
 ):
     from lkecore.models import model
 
     monkeypatch.setattr(model, "locate", lambda name: pytest.fail("the model was fetched"))
-    mistake(lke("score", *small(capital, tmp_path / "out"), *arguments), *parts)
-
-
-def test_shots_beyond_the_context_are_found_by_the_tokenizer_alone(lke, tmp_path, no_weights):
-    path = tmp_path / "long.csv"
-    # Longer than the 4096 positions of the toy at one token for each pair of letters.
-    names = [f"{i} {'qx' * 80}" for i in range(120)]
-    path.write_text("subject,object\n" + "".join(f"{n},{i}\n" for i, n in enumerate(names)))
-    result = lke("score", *small(path, tmp_path / "out"), "--shots", 60)
-    line = mistake(result, "tokens are more than the model's context of 4096", "fewer shots")
-    assert int(re.search(r"(\d+) tokens", line).group(1)) > 4096
+    asked = ["score", *small(capital, tmp_path / "out")]
+    mistake(lke(*asked, "--dtype", "float31"), "unknown dtype 'float31'", "float32, bfloat16")
+    mistake(lke(*asked, "--device", "cuda:99"), "device 'cuda:99' cannot be used here")
 
 
 # --- the other commands ---------------------------------------------------------------------------
-
-
-def test_verbose_shows_the_traceback_before_the_one_line(lke, capital, tmp_path):
-    """Where a library failed, what it said is there, too."""
-    model = tmp_path / "model"
-    shutil.copytree(weights.locate("toy"), model)
-    (model / "config.json").write_text('{"model_type": "llama", "hidden_size": "wide"}')
-    arguments = ["score", *small(capital, tmp_path / "out"), "--model", model]
-    line = mistake(lke(*arguments), f"{model}: no readable config.json in {model} (", "hidden_size")
-    code, out, err = lke("-v", *arguments)
-    assert (code, out) == (2, "") and err.endswith(line)
-    assert err.count("Traceback (most recent call last):") > 1 and "BadInput: " in err
-    assert "in from_pretrained" in err and "The above exception was the direct cause" in err
-    assert "Traceback" not in lke(*arguments)[2]  # the switch is off again
-
-
-def test_without_arguments_the_commands_are_listed(lke):
-    code, out, err = lke()
-    assert (code, err) == (0, "")
-    for command in ("run", "status", "fetch", "book", "score", "models", "facts"):
-        assert re.search(rf"^  {command} ", out, re.M)
-
-
-def test_facts_lists_every_relation_with_its_counts(lke, tmp_path):
-    code, out, err = lke("facts")
-    assert (code, err) == (0, "")
-    assert [line.split()[0] for line in out.splitlines()[1:]] == list(facts.relations("atlas"))
-
-    big = "".join(f"x{i}\to{i % 100}\n" for i in range(501))
-    (tmp_path / "big.tsv").write_text("subject\tobject\n" + big)
-    code, out, _ = lke("facts", tmp_path)
-    assert code == 0
-    assert out.splitlines()[1].split() == ["big", "501", "100", "501", "0", "0", "passes", "-"]
 
 
 def test_models_are_listed_and_the_folder_of_one_is_printed(lke):
@@ -584,15 +398,9 @@ def test_models_are_listed_and_the_folder_of_one_is_printed(lke):
     assert folder.startswith(os.environ["LKECORE_CACHE"])
     code, out, err = lke("models")
     assert (code, err) == (0, "")
-    names = [line.split()[0] for line in out.splitlines()]
-    assert set(embedded.CATALOGUE) <= set(names)
     [toy] = [line for line in out.splitlines() if line.startswith("toy ")]
     [default] = [line for line in out.splitlines() if line.startswith("smollm2 ")]
     assert toy.endswith("[in the cache]") and default.endswith("[fetched at first use]")
-    # Every form that a name of the lab can have, and the example is one.
-    of_lab = out[out.index("lab:SIZE-SEED/MODEL") :]
-    assert all(form in of_lab for form in (*lab.RECIPES, "MODEL@SEED", "MODEL-tuned", "-unplanted"))
-    assert lab.parse(re.search(r"lab:rich-\S+(?=:)", of_lab)[0]).seed == 3
     mistake(lke("models", "--path", ""), "unknown model ''")
     mistake(lke("models", "--papers", "--path", "toy"), "--papers or --path, not both")
     mistake(lke("models", "--papers", "lock"), "--papers and --path go without a command")
@@ -665,16 +473,6 @@ def test_lock_asks_for_what_params_files_name_without_a_revision(lke, hub, proje
     assert (code, out) == (0, f"org/a {new[:12]} safetensors, gated: no\n")
 
 
-def test_convert_prints_the_folder_or_one_line(lke, hub, monkeypatch):
-    monkeypatch.setattr(weights, "convert_bin", lambda source, target: None)
-    commit = hub.add("org/opt", {"config.json": b"{}", "pytorch_model.bin": b""})
-    code, out, err = lke("models", "convert", "org/opt")
-    assert (code, err) == (0, "")
-    assert f"{os.sep}org--opt--{commit[:12]}-" in out and os.path.isdir(out.removesuffix("\n"))
-    mistake(lke("models", "convert", "toy"), "model toy: there is nothing to convert")
-    mistake(lke("models", "convert", "org/gone"), "model org/gone: no such repository on the hub")
-
-
 NOTEBOOK = """# %% tags=["parameters"]
 models: list[str] = ["toy"]
 model: str = "toy"
@@ -691,8 +489,6 @@ print(n_shots)
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """A project of one notebook; nothing of it may be executed."""
-    from lkecore.runs import grid
-
     monkeypatch.setattr(grid, "execute", lambda *_: pytest.fail("a notebook was executed"))
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "params").mkdir()
@@ -717,8 +513,6 @@ def test_mistake_in_a_params_file_is_one_line_before_anything_runs(lke, project)
 @pytest.fixture
 def executed(project, monkeypatch):
     """What ``lke run`` asks for; nothing is executed, and the outcome can be set."""
-    from lkecore.runs import grid
-
     asked = SimpleNamespace(calls=[], outcome=grid.Outcome(), params=project / "params" / "p.yaml")
 
     def note(*given):
@@ -733,8 +527,6 @@ def executed(project, monkeypatch):
 
 
 def test_failed_jobs_are_named_one_a_line_with_exit_code_1_and_all_are_counted(lke, executed):
-    from lkecore.runs import grid
-
     broken = {"00_first": "broke", "d page": "too"}
     executed.outcome = grid.Outcome(["a"], ["b", "c"], broken, ["e", "f", "g"])
     counts = "1 made here, 3 made by others meanwhile, 2 finished before, 2 failed\n"
@@ -775,12 +567,10 @@ def test_the_options_of_run_are_the_settings_of_the_grid(lke, executed, tmp_path
 @pytest.mark.parametrize(
     ("options", "part"),
     [
-        (["--shard", "0/3"], "--shard must be i/n with i from 1 to n, found '0/3'"),
         (["--shard", "4/3"], "--shard must be i/n with i from 1 to n, found '4/3'"),
         (["--worker", "/"], "--worker must be i/n with i from 1 to n, found '/'"),
         (["--worker", "1/2", "--shard", "1/2"], "give one of the two"),
         (["--leave", "--dry-run"], "--leave is for a run, and --dry-run runs nothing"),
-        (["--jobs", "0"], "0 is not in the range x>=1"),
     ],
 )
 def test_options_of_run_that_make_no_sense_are_one_line(lke, executed, options, part):
@@ -788,7 +578,7 @@ def test_options_of_run_that_make_no_sense_are_one_line(lke, executed, options, 
     assert executed.calls == []
 
 
-@pytest.mark.parametrize("command", ["run", "status", "book"])
+@pytest.mark.parametrize("command", ["run", "status"])
 def test_a_folder_of_runs_from_a_newer_version_is_one_line(lke, tmp_path, command):
     project = projects.make(tmp_path, {"00_first": NOTEBOOK})
     folder = project / "runs" / "00_first-0123456789ab"
@@ -800,8 +590,6 @@ def test_a_folder_of_runs_from_a_newer_version_is_one_line(lke, tmp_path, comman
         result, folder, "written by a newer lkecore (format 99", "name another folder with --runs"
     )
     assert sorted(project.rglob("*")) == before
-    (folder / "manifest.json").write_text('{"format": 99, "fi')  # damaged: not ours to judge
-    assert "newer" not in lke("status", project / "params" / "p.yaml")[2]
 
 
 def test_fetch_names_what_is_here_and_what_cannot_be_had(lke, tmp_path, hub):
@@ -832,23 +620,15 @@ def test_status_has_a_line_for_each_run_and_exit_code_0_only_when_all_are_finish
         ["a page", "waiting", "for the runs behind it"],
         ["b", "waiting"],
     ]
-    from lkecore import runs
-
     projects.make(tmp_path, {"b": projects.code()})
-    [job] = projects.plan(project).jobs
-    folder = runs.run_folder(project / "runs", job)
+    [folder] = projects.folders(project)
     folder.mkdir(parents=True)
-    manifest = {"files": {}, "started": "2026-01-31T10:00:00+00:00", "seconds": 12.3}
+    manifest = {"files": {}, "started": "2026-01-31", "seconds": 12.3}
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    told = "b  finished  2026-01-31T10:00:00+00:00, 12 s\n"
-    assert lke("status", path) == (0, told, "")
-    assert lke("status", path, "--runs", tmp_path / "other")[0] == 1
+    assert lke("status", path) == (0, "b  finished  2026-01-31, 12 s\n", "")
 
 
 def test_a_dry_run_lists_every_job_with_its_cost_and_runs_nothing(lke, project, monkeypatch):
-    from lkecore.models import weights
-    from lkecore.runs import forecast
-
     monkeypatch.setattr(weights, "is_ready", lambda name: True)
     unknown = {"model_bytes": None, "tokens": None, "from_cache": None}
     rows = {
@@ -903,30 +683,17 @@ def test_standard_output_is_json_alone_in_a_new_process_with_the_same_numbers(
     assert (frame["logprob"] - fresh["logprob"]).abs().max() < 1e-4
 
 
-def test_a_folder_that_cannot_be_used_is_one_line(lke, tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_used_is_one_line(lke, tmp_path):
     (tmp_path / "file").write_text("")
     smoke = Path(__file__).parent.parent / "params" / "smoke.yaml"
     code, _, err = lke("run", smoke, "--runs", tmp_path / "file" / "runs")
     assert code == 2 and err.count("\n") == 1 and "Not a directory" in err
     assert "what is finished is kept, the same command goes on" in err
 
-    def broken(*_, **__):
-        raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(main, "lke", broken)
-    monkeypatch.setattr(sys, "argv", ["lke", "run"])
-    with pytest.raises(OSError, match="Input/output"):  # nobody's folder: shown whole
-        main.main()
-
-
-@pytest.mark.parametrize(
-    "command",
-    [["facts", LONG], ["models", "--path", LONG], ["new", f"14_{LONG}"]],
-    ids=lambda command: command[0],
-)
-def test_a_name_that_no_file_can_have_is_one_line(lke, project, monkeypatch, command):
-    monkeypatch.chdir(project)
-    assert len(mistake(lke(*command), "File name too long")) < 300
+def test_a_name_that_no_file_can_have_is_one_line(lke):
+    for command in (["facts", LONG], ["models", "--path", LONG]):
+        assert len(mistake(lke(*command), "File name too long")) < 300
 
 
 def test_a_dead_link_in_the_folder_of_a_model_is_named(lke, capital, tmp_path):
@@ -940,60 +707,20 @@ def test_a_dead_link_in_the_folder_of_a_model_is_named(lke, capital, tmp_path):
     mistake(asked, f"model {copy}: model.safetensors is a link to gone, which is not there")
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
-def test_letters_that_a_terminal_lacks_cost_no_line(lke, tmp_path, monkeypatch, encoding):
+def test_letters_that_a_terminal_lacks_cost_no_line(lke, tmp_path, monkeypatch):
     relation = "ßüd 首都 🎈"
     path = tmp_path / f"{relation}.csv"
     rows = [f"L{n},T{n}\n" for n in range(40)]
     path.write_text("subject,object\n" + "".join(rows), encoding="utf-8")
     written = io.BytesIO()
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
     size = ["--estimator", "rule-both", "--shots", 5, "--options", 4, "--limit", 6]
     asked = lke("score", "--facts", path, "--relation", relation, *size, "--out", tmp_path / "o")
     assert asked[0] == 0, asked
-    assert json.loads(written.getvalue().decode(encoding))["relation"] == relation
+    assert json.loads(written.getvalue())["relation"] == relation
     written.truncate(0)
     assert lke("facts", path)[0] == 0
     assert b"40 " in written.getvalue()
-
-
-def test_a_folder_of_runs_that_may_only_be_read_is_one_line_and_starts_nothing(
-    lke, tmp_path, monkeypatch
-):
-    """Root could write there all the same, so it is the system's answers that are changed."""
-    project = projects.make(tmp_path, {"a": projects.code("n")})
-    params, kept = project / "params" / "p.yaml", project / "runs"
-    monkeypatch.setattr(grid, "WORKER", projects.idle())
-
-    def refuses(make, writes):
-        def refusing(path, *given, **named):
-            at = Path(os.fsdecode(path))
-            if at.is_relative_to(kept) and at.parent.exists() and writes(at, *given):
-                raise OSError(30, "Read-only file system", str(at))
-            return make(path, *given, **named)
-
-        return refusing
-
-    def read_only(patch):
-        patch.setattr(os, "mkdir", refuses(os.mkdir, lambda at, *_: not at.exists()))
-        patch.setattr(os, "open", refuses(os.open, lambda _, flags, *__: flags & os.O_CREAT))
-
-    goes_on = "Read-only file system; what is finished is kept, the same command goes on\n"
-    with monkeypatch.context() as patch:
-        read_only(patch)
-        code, _, err = lke("run", params)  # the folder is not there
-    assert code == 2 and err == f"lke: {kept}: {goes_on}" and not kept.exists()
-    (kept / ".locks").mkdir(parents=True)
-    with monkeypatch.context() as patch:
-        read_only(patch)
-        code, _, err = lke("run", params)
-    assert code == 2 and re.fullmatch(f"lke: {kept}/[.]locks/a-[0-9a-f]*[.]lock: {goes_on}", err)
-    assert [path.name for path in kept.rglob("*")] == [".locks"]
-    assert lke("run", params)[0] == 0
-    with monkeypatch.context() as patch:
-        read_only(patch)
-        done = lke("run", params)  # nothing is left to do
-    assert done == (0, "", "0 made here, 0 made by others meanwhile, 1 finished before, 0 failed\n")
 
 
 @pytest.mark.parametrize("full", ["runs", "cache"])
@@ -1022,8 +749,7 @@ def test_what_was_read_repeated_and_no_facts_is_listed_and_in_the_result(lke, tm
     lines = [f"{country},{city}\n" for country, city in CAPITALS.items()]
     (folder / "P1" / "train.csv").write_text("subject,object\n" + "".join(lines[:15]))
     (folder / "P1" / "validation.csv").write_text("subject,object\n" + "".join(lines[14:]))
-    rows = ["cobalt,Co", "carbon monoxide,CO", "iron,Fe", "Nor\u200bway,Oslo", "Norway,d'Or"]
-    rows += ["Côte,d\u2019Or"]
+    rows = ["cobalt,Co", "carbon monoxide,CO", "Nor\u200bway,Oslo", "Norway,d'Or", "Côte,d\u2019Or"]
     (folder / "P2.csv").write_text("\n".join(["subject,object", *rows]), encoding="utf-8")
     (folder / "README.md").write_text("notes")
     code, printed, _ = lke("facts", folder)
@@ -1032,16 +758,14 @@ def test_what_was_read_repeated_and_no_facts_is_listed_and_in_the_result(lke, tm
         "relation", "facts", "objects", "rows read", "repeated", "left out"
     ]  # fmt: skip
     assert first.split() == ["P1", "20", "20", "21", "1", "0", "-", "14", "train,", "6", "dev"]
-    assert second.split() == ["P2", "6", "5", "6", "0", "0", "-", "-"]
+    assert second.split() == ["P2", "5", "4", "5", "0", "0", "-", "-"]
     assert subject == r"P2: counted as one subject: Norway, Nor\u200bway"
     assert near == r"P2: alike, and not counted as one: d'Or, d\u2019Or"
     assert one == "P2: counted as one object: CO, Co"
     assert unread == "no facts, and not read: README.md"
     asked = ["--facts", folder, "--relation", "P1", "--split", "dev", "--shots", 2, "--options", 3]
     asked += ["--out", tmp_path / "out"]
-    for how in (["--model", "toy"], ["--estimator", "rule-length"]):
-        code, printed, err = lke("score", *asked, *how)
-        assert (code, err) == (0, "")
-        said = json.loads(printed)
-        assert said["n_facts"] == 6 and said["files_unread"] == ["README.md"]
-        assert (said["rows_read"], said["rows_repeated"], said["rows_left_out"]) == (21, 1, 0)
+    code, printed, err = lke("score", *asked, "--model", "toy")
+    said = json.loads(printed)
+    assert said["n_facts"] == 6 and said["files_unread"] == ["README.md"]
+    assert (said["rows_read"], said["rows_repeated"], said["rows_left_out"]) == (21, 1, 0)

@@ -22,7 +22,7 @@ from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 from own import PAGES, notebook, profiles, without_a_look
 
-from lkecore import answers, figures, models, progress, prompts
+from lkecore import answers, figures
 from lkecore.answers import html_table
 from lkecore.book import build, foreign
 from lkecore.errors import BadInput, visible
@@ -148,18 +148,6 @@ def test_table_shows_foreign_text_wherever_it_stands(text):
     assert not soup(flat.to_html()).find_all(TAGS) and cells(flat.to_html(), "td") == [text]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_plain_frame_of_pandas_shows_foreign_text_wherever_it_stands(text):
-    index = pd.MultiIndex.from_tuples([(text, "x")], names=[text, "n"])
-    columns = pd.Index([text], name=text)
-    for frame in (
-        pd.DataFrame([[text]], index, columns),
-        pd.DataFrame([[[text]]], pd.Index([text], name=text), columns),
-    ):
-        shown = frame._repr_html_()
-        assert not soup(shown).find_all(TAGS) and "<!--" not in shown
-
-
 def by_hand(value):
     """What a float of the frames below looks like where no format is given."""
     written = {0.5: "0.5", 3e9: "3,000,000,000", 1.25: "1.25"}
@@ -190,10 +178,6 @@ def test_table_is_that_of_pandas_but_for_its_floats_and_classes_and_leaves_the_f
         plain = ours._repr_html_().replace(" tex2jax_ignore mathjax_ignore", "")
         assert re.sub("T_[0-9a-f]+", "", plain) == re.sub("T_[0-9a-f]+", "", theirs)
     pd.testing.assert_frame_equal(frame, before)
-
-
-def test_table_without_rows_has_its_head():
-    assert cells(html_table(pd.DataFrame(columns=["a", SCRIPT])).to_html(), "th") == ["a", SCRIPT]
 
 
 def test_no_notebook_has_a_styled_table_of_its_own():
@@ -235,51 +219,44 @@ def test_letters_that_no_font_has_are_numbers_and_others_come_from_a_font_of_the
     monkeypatch.setattr(myst_nb, "glue", lambda *_, **__: None)
     own = [f for f in font_manager.fontManager.ttflist if "mpl-data" in f.fname]
     monkeypatch.setattr(font_manager.fontManager, "ttflist", own)
-    names = ["首都", "Zürich", "วัด ที่", "首都 b", "\u210a \u2117"]  # the last: of STIX, of DejaVu
+    names = ["首都", "Zürich", "首都 b", "\u210a \u2117"]  # the last: of STIX, of DejaVu
     with mpl.rc_context(), warnings.catch_warnings():
         figures.style()
         warnings.simplefilter("error")
         figure = Figure()
         ax = figure.subplots()
-        ax.plot(range(5), range(5), label="नगर")
-        ax.set_yticks(range(5), names)
+        ax.plot(range(4), range(4), label="नगर")
+        ax.set_yticks(range(4), names)
         ax.set(title="plain", xlabel="首都")
         ax.legend()
         figures.glue_figure(figure, "the-figure", pd.DataFrame({"x": names}))
         figure.savefig(tmp_path / "figure.svg")
-    assert [t.get_text() for t in ax.get_yticklabels()] == [
-        "[1]",
-        names[1],
-        "[2]",
-        "[1] b",
-        names[4],
-    ]
+    shown = [t.get_text() for t in ax.get_yticklabels()]
+    assert shown == ["[1]", names[1], "[1] b", names[3]]
     assert (ax.get_title(), ax.get_xlabel()) == ("plain", "[1]")
-    assert ax.get_legend().get_texts()[0].get_text() == "[3]"
-    assert capsys.readouterr().out.endswith("names: [1] 首都, [2] วัด ที่, [3] नगर\n")
+    assert ax.get_legend().get_texts()[0].get_text() == "[2]"
+    assert capsys.readouterr().out.endswith("names: [1] 首都, [2] नगर\n")
 
 
 def test_logarithmic_axis_has_plain_labels():
     with mpl.rc_context():
         figures.style()
         ax = Figure().subplots()
-        ax.set(xscale="log", yscale="log", xlim=(0.5, 20_000), ylim=(1e-6, 1e12))
+        ax.set(yscale="log", ylim=(1e-6, 1e12))
         ax.set_yticks([1e-6, 1e-3, 1, 1e6, 1e12, 3e6])
-        figures.plain_ticks(ax.xaxis)
         figures.plain_ticks(ax.yaxis)
-        across, up = tick_texts(ax.xaxis), tick_texts(ax.yaxis)
+        up = tick_texts(ax.yaxis)
         narrow, both = Figure().subplots(1, 2)
         narrow.loglog([20, 80], [20, 80])  # less than a decade: labels between the powers
         both.set(xscale="symlog", xlim=(-150, 150))
         styled = [tick_texts(ax.xaxis) for ax in (narrow, both)]
-    assert {"1", "10", "100", "1,000", "10,000"} <= set(across)
     assert up == ["10⁻⁶", "0.001", "1", "10⁶", "10¹²", "3,000,000"]
     assert {"20", "30", "40", "60"} <= set(styled[0]) and {"-100", "0", "100"} <= set(styled[1])
 
 
 # --- plain names
 
-PATHS = ["../../x", "", "a\\b", ".", "a b", "é", "<s>", "x" * 61, "book\n"]
+PATHS = ["../../x", "", "é", "x" * 61, "book\n"]
 
 
 def written(folder: Path, profile: str = "trial", **row) -> Path:
@@ -325,22 +302,6 @@ def test_foreign_text_in_prose_and_tables_is_text(text):
     assert {tag.name for tag in table.find_all("td")[0].find_all()} == set()
 
 
-def test_bounds_of_an_interval_stay_together_and_long_names_may_be_broken_at_their_signs():
-    frame = pd.DataFrame({"over_all": ["lab:a-1/2m", "0.5 [0.1, 0.9]", "a / b", "10:30"]})
-    shown = soup(html_table(frame).to_html())
-    pieces = [list(tag.stripped_strings) for tag in shown.find_all(["th", "td"])]
-    assert pieces == [
-        ["over_", "all"], ["lab:", "a-1/", "2m"], ["0.5 [0.1,\u00a00.9]"], ["a / b"], ["10:30"],
-    ]  # fmt: skip
-    assert [tag.get_text() for tag in shown.find_all("td")][0] == "lab:a-1/2m"
-
-
-def test_file_with_odd_name_is_named_and_not_linked():
-    assert foreign.download("a.csv", "10_a/a.csv") == "{download}`a.csv <10_a/a.csv>`"
-    for name in ("a`b.csv", "<s>.csv", "a|b.csv", "a\nb.csv"):
-        assert foreign.download(name, f"10_a/{name}") == foreign.plain(name)
-
-
 # --- YAML
 
 DEEP = "a: " + "[" * 5_000 + "]" * 5_000
@@ -351,11 +312,9 @@ LAUGHS = "a: &a [1, 1]\nb: &b [*a, *a]\nc: &c [*b, *b]\n"
     ("text", "line", "rule"),
     [
         ("a: 1\nb: 2\na: 3", 3, "key 'a' is given twice"),
-        ("a:\n  b: 1\n  'b': 2", 3, "key 'b' is given twice"),
         ("- x: [{y: 1,\n  y: 2}]", 2, "key 'y' is given twice"),
         (DEEP, 1, "more than 20 lists and mappings deep"),
         (LAUGHS, 2, "alias 'a' inside of an anchor"),
-        ("a: &a [*a]", 1, "alias 'a' inside of an anchor"),
         ("a: &a [1]\nb: [" + "*a, " * 101 + "]", 2, "more than 100 aliases"),
     ],
 )
@@ -365,9 +324,7 @@ def test_yaml_out_of_bounds_is_refused_with_its_line(text, line, rule):
     assert str(caught.value) == f"p.yaml, line {line}: {rule}"
 
 
-@pytest.mark.parametrize(
-    "text", ["a: [", "a: !!python/name:os.system x", "!!int x", "9" * 5_000, "\x00"]
-)
+@pytest.mark.parametrize("text", ["a: [", "a: !!python/name:os.system x", "9" * 5_000])
 def test_text_that_is_no_yaml_is_refused_in_one_line(text):
     with pytest.raises(BadInput, match=r"p\.yaml: not YAML") as caught:
         yamlfile.load(text, "p.yaml")
@@ -377,28 +334,16 @@ def test_text_that_is_no_yaml_is_refused_in_one_line(text):
 # What is written, what YAML 1.1 takes it for, and what to write, by the grammar of yaml.org/type.
 OTHERWISE = [
     ("010", "means 8", "10, or '010' for text"),
-    ("-0100", "means -64", "-100, or '-0100' for text"),
-    ("0_17", "means 15", "17, or '0_17' for text"),
-    ("1:30", "means 90", "90, or '1:30' for text"),
     ("-1:00:01", "means -3601", "-3601, or '-1:00:01' for text"),
-    ("1:30.5", "means 90.5", "90.5, or '1:30.5' for text"),
     ("2026-01-31", "is a date", "'2026-01-31'"),
-    ("2026-1-2 3:04:05", "is a date", "'2026-1-2 3:04:05'"),
-    ("09", "is text", "9, or '09' for text"),
     ("0o10", "is text", "8, or '0o10' for text"),
     ("1e3", "is text", "1000.0, or '1e3' for text"),
-    ("1e999", "is text", "'1e999'"),
     ("0" * 99, "counts in eights", repr("0" * 60)),
     ("!!int '010'", "means 8", "10, or '010' for text"),
     ("2.5e-7", None, 2.5e-7),
     ("0x1F", None, 31),
-    ("1_000", None, 1000),
-    ("-0", None, 0),
-    ("00.5", None, 0.5),
     ("1:75", None, "1:75"),
     ("y", None, "y"),
-    ("'010'", None, "010"),
-    ('"2026-01-31"', None, "2026-01-31"),
 ]
 
 
@@ -426,8 +371,6 @@ def test_large_file_is_refused_before_it_is_read_whole(tmp_path):
         file.truncate(2**40)  # takes no room, and no memory would hold it
     with pytest.raises(BadInput, match="more than 1,000,000 bytes"):
         yamlfile.read(path)
-    path.write_text("#" * 1_000_000)
-    assert yamlfile.read(path) is None
 
 
 def test_params_files_of_the_project_mean_what_they_meant():
@@ -476,11 +419,12 @@ def commanding(tmp_path):
 
 
 def test_exactly_what_a_terminal_obeys_is_shown_as_its_escape():
-    for code in range(sys.maxunicode + 1):
-        sign = chr(code)
-        hexadecimal = f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
-        assert visible(sign) == (hexadecimal if obeyed(sign) else sign), hexadecimal
-        if obeyed(sign):
+    for first in range(0, sys.maxunicode, 256):
+        signs = [chr(first + i) for i in range(256)]
+        escapes = [f"\\x{ord(s):02x}" if first == 0 else f"\\u{ord(s):04x}" for s in signs]
+        expected = [e if obeyed(s) else s for s, e in zip(signs, escapes, strict=True)]
+        assert visible("".join(signs)) == "".join(expected)
+        for sign in filter(obeyed, signs):
             assert json.loads(visible(json.dumps(sign, ensure_ascii=False), in_json=True)) == sign
     for text in SCRIPTS:
         assert visible(text) == text and visible(visible(f"{text}\x1b")) == f"{text}\\x1b"
@@ -497,16 +441,16 @@ def test_relations_are_listed_in_a_line_each_and_none_of_their_names_is_obeyed(l
     assert len({re.match(r".*?  +12 ", line).end() for line in lines}) == 1  # one below the other
 
 
-@pytest.mark.parametrize("name", sorted({*map(of_relation, SOME[:2])}))
-def test_a_score_is_json_with_the_name_as_it_is_and_no_order_in_it(lke, commanding, tmp_path, name):
-    given = "--facts", commanding, "--relation", name, "--shots", 2, "--options", 3
-    code, out, err = lke("score", *given, "--estimator", "rule-frequent", "--out", tmp_path / "out")
+def test_a_score_is_json_with_the_name_as_it_is_and_no_order_in_it(lke, commanding, tmp_path):
+    name = of_relation(SOME[0])
+    given = ["--facts", commanding, "--relation", name, "--shots", 2, "--options", 3]
+    given += ["--estimator", "rule-frequent", "--out", tmp_path / "out"]
+    code, out, err = lke("score", *given)
     assert (code, err, orders(out)) == (0, "", []) and out.count("\n") == 1
     assert json.loads(out)["relation"] == name
-    for wrong in (["--split", "dev"], ["--options", "99"], ["--estimator", "hgp-1"]):
-        code, out, err = lke("score", *given, *wrong, "--out", tmp_path / "out")
-        assert (code, out, orders(err)) == (2, "", []) and re.fullmatch("lke: .+\n", err)
-        assert f"relation {visible(name)}" in err
+    code, out, err = lke("score", *given, "--options", "99")
+    assert (code, out, orders(err)) == (2, "", []) and re.fullmatch("lke: .+\n", err)
+    assert f"relation {visible(name)}" in err
 
 
 @pytest.mark.parametrize("name", SOME[1:3])
@@ -520,19 +464,6 @@ def test_no_command_obeys_a_name_that_it_was_given(lke, tmp_path, monkeypatch, n
     ):  # fmt: skip
         code, out, err = lke(*command)
         assert code and orders(out + err) == [] and (name not in out + err), command
-
-
-def test_bars_and_lines_of_progress_obey_no_name(tmp_path, monkeypatch, capsys):
-    from lkecore.scores import tree
-
-    monkeypatch.setenv("LKE_PROGRESS", str(tmp_path / "progress"))
-    toy = models.open_model("toy", device="cpu")
-    for name in ORDERS:
-        asked = prompts.Prompt("f", name, "s", "The", ("a", "b"), (" a", " b"), 0)
-        tree.option_logprobs(toy, [asked], use_cache=False)
-        assert progress.read_bar(tmp_path / "progress") == (visible(name).strip(), 1, 1)
-        progress.tell(name)
-        assert capsys.readouterr() == ("", f"{visible(name)}\n")
 
 
 def test_every_line_of_the_commands_goes_through_one_function():

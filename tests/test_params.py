@@ -1,7 +1,6 @@
 """The params files: each can be read, and together they run every notebook."""
 
 import functools
-import re
 from pathlib import Path
 
 import pandas as pd
@@ -9,7 +8,6 @@ import pytest
 import yaml
 from own import PAGES, profiles
 
-from lkecore import hub
 from lkecore.book import build
 from lkecore.facts import nobel
 from lkecore.runs import plan
@@ -51,19 +49,6 @@ def test_a_params_file_passes_the_checks_at_the_door_without_a_network(path, own
     assert plan.read_plan(path).profile == path.stem
 
 
-def test_every_file_of_params_stands_in_the_readers_table_and_every_source_says_what_stands_on_it():
-    """The oracle is the files: their names, and which sources a page of the book reads."""
-    text = (TOP / "book" / "batches.md").read_text(encoding="utf-8")
-    names = re.findall(r"^\| `(\w+)` \| .+ \|$", text, re.M)
-    assert sorted(names) == [path.stem for path in FILES if path.parent.name == "params"]
-    text = (TOP / "results" / "README.md").read_text(encoding="utf-8")
-    where = re.findall(r"^\| `(\d.+)` .*\| (.+) \| .+ \|$", text, re.M)
-    made = pd.read_csv(TOP / "results" / "made_by.csv")
-    for experiment, source in made[["experiment", "source"]].drop_duplicates().to_numpy():
-        [said] = [sources for names, sources in where if experiment in names]
-        assert re.search(rf"\b{source}\b", said), (experiment, source)
-
-
 @functools.cache
 def rows_of(profile):
     """The rows of a profile that needs no facts of one's own."""
@@ -74,15 +59,6 @@ def rows_of(profile):
 def test_smoke_book_and_full_run_every_page_of_the_book_once(profile):
     names = [row.whole.notebook.stem for row in rows_of(profile)]
     assert sorted(name for name in names if name in PAGES) == sorted(PAGES)
-
-
-def test_the_smoke_profile_needs_the_smallest_models_alone_and_has_a_page_over_several_runs():
-    smallest = {f"lab:smoke-1/{name}" for name in ("0.15m", "0.15m-unplanted", "bert", "t5")}
-    smallest |= {"lab:richsmoke-1/0.15m", "lab:rich-1/0.7m"}  # the weights of the second ship
-    for job in [job for row in rows_of("smoke") for job in row.jobs]:
-        named = {job.effective.get("model"), *job.effective.get("models", [])} - {None}
-        assert named <= {"toy", *smallest}, job.label
-    assert any(row.has_page for row in rows_of("smoke"))
 
 
 def test_the_papers_profile_names_the_papers_models():
@@ -117,12 +93,6 @@ def test_the_papers_profile_names_relations_that_its_facts_have(own_facts):
             if row.whole.effective.get("fact_set") == "hub:QinyuanWu/T-Rex-MC":
                 named |= set(row.whole.effective.get("relations", []))
     assert len(named) == 12 and named <= published
-
-
-def test_no_revision_of_a_model_is_typed_in():
-    """`lke models lock` writes them on a machine with a network; until then there are none."""
-    for name, row in hub.read_lock(TOP / "params" / "models.lock").items():
-        assert hub.SHA.fullmatch(row.revision), name
 
 
 def test_what_ships_of_a_page_of_the_book_is_found_by_its_table_of_what_is_covered():

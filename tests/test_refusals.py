@@ -8,30 +8,22 @@ import json
 import shutil
 from pathlib import Path
 
-import helpers
 import pytest
 
 from lkecore import facts, runs
-from lkecore.errors import BadInput
 from lkecore.models import weights
 from lkecore.prompts import eiclke
 from lkecore.runs import forecast, plan
-from lkecore.scores import blanks
 
 TOP = Path(__file__).resolve().parent.parent
 ESTIMATORS, SEPARATORS = "13_iclke_estimators", "14_iclke_separators"
 EIC = "13_iclke_eic"
 SIZE, GENERATION = "16_iclke_size", "19_iclke_generation"
-START, SCORER = "00_quickstart", "01_scorer"
-RANK, GROUPS, TAUGHT = "20_entropy_rank", "21_entropy_accuracy", "22_entropy_instilled"
-MOVED, WORLD = "53_lab_entropy", "lab:richsmoke-1/0.15m"
+START = "00_quickstart"
+RANK, TAUGHT = "20_entropy_rank", "22_entropy_instilled"
 TWO = ["capital", "official_language"]
 FEW = {
     START: {"model": "toy", "n_shots": 3, "n_facts": 3},
-    SCORER: {
-        "model": "toy", "n_shots": 3, "facts_tried": [2, 3], "options_tried": [3, 6], "n_facts": 2,
-        "n_plain": 2,
-    },
     ESTIMATORS: {
         "models": ["toy"], "relations": TWO, "n_shots": 4, "n_facts": 5, "n_options": 3,
     },
@@ -50,9 +42,7 @@ FEW = {
         "n_options": 3, "n_tokens": 4,
     },
     RANK: {"models": ["toy"], "relations": TWO, "n_facts": 3},
-    GROUPS: {"models": [WORLD], "relations": ["birthplace", "company_language"], "n_groups": 2},
     TAUGHT: {"models": ["toy"], "fact_set": "atlas", "relations": TWO, "n_facts": 6, "n_taught": 1},
-    MOVED: {"models": [WORLD], "relations": ["residence", "birthplace"]},
 }  # fmt: skip
 WINDOW = 100  # more than a prompt of pairs has here, fewer than EIC-LKE's
 
@@ -78,18 +68,13 @@ def said(notebook: str, **given) -> str:
 
 
 SHOWING = {
-    "10_iclke_relations": {}, "18_iclke_stands": {},
-    "18_iclke_confidence": {"n_choice": 2, "cut_to": [2]},
-    SIZE: {"fact_set": "atlas"},
-    "15_iclke_agreement": {"fact_set": "atlas"},
+    "10_iclke_relations": {}, "18_iclke_confidence": {"n_choice": 2, "cut_to": [2]},
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("notebook", SHOWING)
-def test_pages_ask_for_pairs_only_where_an_estimator_shows_some(notebook, short, monkeypatch):
+def test_pages_ask_for_pairs_only_where_an_estimator_shows_some(notebook, monkeypatch):
     few = {"models": ["toy"], "relations": TWO, "n_shots": 5_000, "n_facts": 4, "n_options": 3}
-    if notebook == SIZE:
-        few |= {"models": ["toy", short], "families": [["toy", short]]}
     monkeypatch.setitem(FEW, notebook, few | SHOWING[notebook])
     draw, asked = facts.draw, []
     monkeypatch.setattr(facts, "draw", lambda *a, **k: asked.append(k["n_shots"]) or draw(*a, **k))
@@ -121,29 +106,17 @@ def fitting_slots() -> tuple[int, int, int]:
 @pytest.mark.parametrize(
     ("notebook", "given", "line"),
     [
-        (RANK, {"wordings": ["template-1"]}, "1 wordings are asked: this page compares two"),
         (RANK, {"wordings": ["template-1", "template-99"]}, "template-99: relation capital has"),
-        (GROUPS, {"dtype": "bfloat16"}, "is in bfloat16: a fact can be taught in float32 alone"),
-        (GROUPS, {"n_groups": 0}, "no five facts of a relation have a rank above 10"),
-        (GROUPS, {"optimizer": "adam"}, "optimizer 'adam' must be one of sgd, adamw"),
         (TAUGHT, {"dtype": "bfloat16"}, "is in bfloat16: a fact can be taught in float32 alone"),
-        (TAUGHT, {"rate": 0.0}, "5 steps at a rate of 0.0: both must be above 0"),
         (TAUGHT, {"at": [5, 2]}, "at [5, 2]: must rise from 1 or more, and have steps 5"),
-        (TAUGHT, {"n_taught": -1}, "n_taught -1: must be 0 or more"),
         (TAUGHT, {"templates": "no.tsv"}, "templates no.tsv: no such file"),
-        (MOVED, {"template": "template-99"}, "template-99: relation "),
-        (START, {"subject": "Icelan"}, "relation capital has no subject 'Icelan'; nearest: Iceland"),
-        (SCORER, {"pictured": ["Atlantis"]}, "relation country_of_city has no subject 'Atlantis'"),
-        (SCORER, {"n_facts": 4}, "n_facts 4: must be 1 to 3"),
         (ESTIMATORS, {"relations": ["film_year", *TWO]}, "film_year of atlas: no templates in the"),
-        (ESTIMATORS, {"n_facts": 1}, "n_facts 1: must be 2 or more"),
+        (GENERATION, {"kinds": ["hgp"]}, "kinds ['hgp']: must begin with iclke-"),
+        (START, {"subject": "Icelan"}, "relation capital has no subject 'Icelan'; nearest: Iceland"),
         (EIC, {"n_eic_shots": 4}, "the first question stands behind shot 4, which needs 5"),
         (SEPARATORS, {"shot_separators": [" ", ""]}, "the separator between shots must not be empty"),
-        (SIZE, {"families": [["toy"]]}, "family ['toy']: must be 2 models or more, each once"),
         (SIZE, {"models": ["lab:smoke-1/2m"]}, "lab:smoke-1/2m has not read atlas: ask it on its world"),
         (GENERATION, {"n_written": 5}, "n_written 5: must be from 2 to 4"),
-        (GENERATION, {"kinds": ["hgp"]}, "kinds ['hgp']: must begin with iclke-"),
-        (GENERATION, {"relations": ["film_year", *TWO]}, "relation film_year has no hgp in Table 5"),
         (GENERATION, {"n_tokens": 5000}, "new ones are more than 4096; show fewer pairs"),
     ],
 )  # fmt: skip
@@ -152,26 +125,8 @@ def test_bad_input_is_refused_with_one_line_that_names_it(notebook, given, line)
     assert found.startswith("would fail: BadInput: ") and line in found and "\n" not in found
 
 
-@pytest.mark.parametrize(
-    ("notebook", "given"),
-    [
-        (RANK, {"wordings": ["template-1"]}),
-        (GROUPS, {"dtype": "bfloat16"}),
-        (TAUGHT, {"optimizer": "adam"}),
-    ],
-)
-def test_what_cannot_be_taught_or_read_is_refused_before_a_blank_is_read(
-    notebook, given, monkeypatch
-):
-    monkeypatch.setattr(blanks, "shifts", lambda *_, **__: pytest.fail("a model was asked"))
-    with pytest.raises(BadInput):
-        helpers.page(notebook, **FEW[notebook] | given)
-
-
-@pytest.mark.parametrize("notebook", [EIC, SIZE])
-def test_too_long_prompts_of_eic_lke_are_refused_before_anything_is_asked(short, notebook):
-    given = {SIZE: {"estimators": ["iclke-space", "eiclke"]}}.get(notebook, {})
-    found = said(notebook, models=[short], **given)
+def test_too_long_prompts_of_eic_lke_are_refused_before_anything_is_asked(short):
+    found = said(EIC, models=[short])
     longest, fit, n = fitting_slots()
     assert 0 < fit < n == 3
     assert f"EIC-LKE's prompts of relation capital have up to {longest} tokens" in found

@@ -43,9 +43,7 @@ def change(results, **columns):
     [
         ({"confidence_gold": [0.1235, 0.1235, 0.2235]}, 1, 0.1),
         ({"confidence_gold": [0.1235, 0.1245, 0.1235]}, 0, 0.001),  # of which four digits ship
-        ({"correct": [True, False, False]}, 2, 1),
         ({"confidence_gold": [0.1235, None, 0.1235]}, 1, 0),  # missing there, and here a number
-        ({"correct": [True, False, True], "confidence_gold": [0.1235, 0.9, 0.1235]}, 1, 1),
     ],
 )
 def test_rows_that_say_something_else_are_counted_once(project, results, columns, differ, largest):

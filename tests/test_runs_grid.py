@@ -3,7 +3,6 @@
 import json
 import lzma
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,8 +15,8 @@ from projects import execute, folders, page_folder
 from lkecore import facts, runs
 from lkecore.book import build
 from lkecore.errors import BadInput
-from lkecore.models import lab, training, weights
-from lkecore.runs import devices, forecast, forkserver, grid, prepare, worker
+from lkecore.models import lab, weights
+from lkecore.runs import devices, forecast, grid, prepare, worker
 
 THREE = {"names": ["x", "y", "z"]}
 
@@ -73,26 +72,14 @@ def test_a_page_is_made_again_when_one_of_its_runs_was_and_only_then(project):
     (folders(project)[1] / "manifest.json").write_text("{")  # y is damaged
     assert execute(project).finished == ["a names=y", "a page"]
     assert page_folder(project) != old
-    assert [s["part"] for s in seen(project)[5:]] == [{"names": ["y"]}, {}]
-    assert execute(project).finished == []
     (folders(project)[3] / "manifest.json").write_text("{")  # b has no page
     assert execute(project).finished == ["b"]
-
-
-def test_another_run_more_leaves_the_others_and_makes_the_page_anew(project):
-    execute(project)
-    more = {"parameters": {"names": ["x", "y", "z", "w"]}, "each": ["names"]}
-    projects.make(project, {"a": projects.code(), "b": projects.code("n")}, a=more)
-    outcome = execute(project)
-    assert outcome.finished == ["a names=w", "a page"] and outcome.before == RUNS
 
 
 def test_the_parts_of_a_plan_are_disjoint_and_cover_it_and_make_no_page(project):
     parts = [execute(project, shard=(i, 3)).finished for i in (1, 2, 3)]
     assert sorted(sum(parts, [])) == sorted(RUNS) and all(parts)
     assert len(seen(project)) == 4 and not any(s["reads"] for s in seen(project))
-    with pytest.raises(BadInput, match="no finished run of a; first: lke run"):
-        build.collect_pages(projects.plan(project), project / "runs")
     rest = execute(project)
     assert (rest.finished, rest.before) == (["a page"], RUNS)
     assert execute(project, shard=(5, 5)).finished == []  # a part may be empty
@@ -123,10 +110,10 @@ def test_a_page_over_the_runs_of_other_notebooks_is_made_of_them_and_runs_nothin
     assert [s["name"] for s in seen(project)] == ["a", "a", "a", "b", "a", "c"]
     assert seen(project)[-1]["reads"] == [folder.name for folder in folders(project)]
     assert execute(project).finished == []
-    whole, target = projects.plan(project), project / "runs"
-    labels = [label for label, _, _ in forecast.status(whole, target)]
-    assert labels == ["a names=x", "a names=y", "a names=z", "a page", "b", "c page"]
-    assert {state for _, state, _ in forecast.status(whole, target)} == {"finished"}
+    told = forecast.status(projects.plan(project), project / "runs")
+    assert [(label, state) for label, state, _ in told] == [
+        (label, "finished") for label in [*RUNS[:3], "a page", "b", "c page"]
+    ]
     (folders(project)[3] / "manifest.json").write_text("{")  # b is damaged
     assert execute(project).finished == ["b", "c page"]  # the page over a has not changed
 
@@ -134,24 +121,22 @@ def test_a_page_over_the_runs_of_other_notebooks_is_made_of_them_and_runs_nothin
 # --- tries ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("retries", "tries"), [(0, 1), (3, 4)])
-def test_a_job_is_tried_as_often_as_asked(project, monkeypatch, retries, tries):
+def test_a_job_is_tried_as_often_as_asked(project, monkeypatch):
     fail = 'if order["notebook"].endswith("b.py"): sys.exit(1)'
     monkeypatch.setattr(grid, "WORKER", projects.idle(before=fail))
-    assert list(execute(project, retries=retries).failed) == ["b"]
-    assert [s["name"] for s in seen(project)].count("b") == tries
+    assert list(execute(project, retries=2).failed) == ["b"]
+    assert [s["name"] for s in seen(project)].count("b") == 3
 
 
 def test_what_another_try_cannot_mend_is_not_tried_again(project, monkeypatch):
-    assert worker.HOPELESS == 3
-    monkeypatch.setattr(grid, "WORKER", projects.idle(before="sys.exit(3)"))
+    monkeypatch.setattr(grid, "WORKER", projects.idle(before=f"sys.exit({worker.HOPELESS})"))
     assert len(execute(project, retries=5).failed) == 5  # four runs and the page
     assert len(seen(project)) == 4
 
 
 def test_a_job_that_another_driver_is_at_waits_and_costs_no_try(project, monkeypatch):
-    assert worker.BUSY == 75
-    busy = 'mark = folder.with_suffix(".busy")\nif not mark.exists(): mark.touch(); sys.exit(75)'
+    busy = 'mark = folder.with_suffix(".busy")\nif not mark.exists(): mark.touch(); '
+    busy += f"sys.exit({worker.BUSY})"
     monkeypatch.setattr(grid, "WORKER", projects.idle(before=busy))
     outcome = execute(project, retries=0)
     assert sorted(outcome.finished) == sorted([*RUNS, "a page"]) and outcome.failed == {}
@@ -213,37 +198,26 @@ def test_a_large_model_has_several_devices_and_is_spread_over_them(project):
     assert groups == {("0,1", "auto"), ("2,3", "auto")}
 
 
-def test_more_jobs_than_devices_share_them_in_turn(project, monkeypatch):
-    monkeypatch.setattr(grid, "WORKER", projects.idle(seconds=1.0))
-    execute(project, devices=("0", "1"), jobs=4)
-    made = seen(project)[:4]
-    assert sorted(m["CUDA_VISIBLE_DEVICES"] for m in made) == ["0", "0", "1", "1"]
-    assert all(overlap(a, b) for a in made for b in made)
-
-
-def test_without_devices_jobs_run_one_at_a_time_unless_more_are_asked_for(project, monkeypatch):
-    monkeypatch.setattr(grid, "WORKER", projects.idle(seconds=0.2))
-    execute(project)
-    made = seen(project)
-    assert all(m["CUDA_VISIBLE_DEVICES"] is None for m in made)
-    assert not any(overlap(a, b) for i, a in enumerate(made) for b in made[:i])
-
-
-@pytest.mark.parametrize("devices", [(), ("0", "1")])
-def test_more_devices_for_each_job_than_there_are_is_a_mistake(project, devices):
-    with pytest.raises(
-        BadInput, match=f"3 devices for each job asked for, and there are {len(devices)}"
-    ):
-        execute(project, devices=devices, devices_per_job=3)
+def test_more_devices_for_each_job_than_there_are_is_a_mistake(project):
+    with pytest.raises(BadInput, match="3 devices for each job asked for, and there are 2"):
+        execute(project, devices=("0", "1"), devices_per_job=3)
     assert seen(project) == []
+
+
+def test_jobs_have_devices_in_turn_and_without_any_run_one_at_a_time():
+    of = devices.environments_of
+    two = of(devices.Settings(devices=("0", "1"), jobs=4))
+    assert [each["CUDA_VISIBLE_DEVICES"] for each in two] == ["0", "1", "0", "1"]
+    [alone] = of(devices.Settings())
+    assert "CUDA_VISIBLE_DEVICES" not in alone
+    [hidden] = of(devices.Settings(devices=()))
+    assert hidden["CUDA_VISIBLE_DEVICES"] == ""
 
 
 @pytest.mark.parametrize(
     ("settings", "given", "expected"),
     [
         ({"jobs": 3}, None, "2"),  # 8 cores, 3 jobs
-        ({"devices": ("0", "1")}, None, "4"),
-        ({"jobs": 20}, None, "1"),
         ({"jobs": 2}, "7", "7"),  # the user's own stands
         ({"jobs": 2, "threads": 3}, "7", "3"),
     ],
@@ -258,16 +232,9 @@ def test_jobs_divide_the_cores_unless_the_user_says_otherwise(
     assert [(s["OMP_NUM_THREADS"], s["HF_HUB_OFFLINE"]) for s in seen(project)] == [(expected, "1")]
 
 
-def test_cores_are_those_that_this_process_may_use():
-    if shutil.which("nproc") is None:
-        pytest.skip("no nproc here")
-    counted = subprocess.run(["nproc"], capture_output=True, text=True, check=True)
-    assert devices.cores() == int(counted.stdout)  # OMP_NUM_THREADS, which it heeds, is not given
-
-
 def test_the_devices_of_this_process_are_those_that_it_may_use(monkeypatch):
     monkeypatch.undo()
-    for given, expected in {"": (), "-1": (), "2": ("2",), "0, 3": ("0", "3")}.items():
+    for given, expected in {"": (), "-1": (), "0, 3": ("0", "3")}.items():
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
         assert devices.cuda_devices() == expected
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
@@ -353,14 +320,6 @@ def test_a_model_that_cannot_be_had_costs_only_the_jobs_that_name_it(
         "a page": "not made, since 1 of the 2 runs behind it are missing",
     }
     assert asked.count("org/gone") == 1 and len(seen(asking)) == 1
-
-
-def test_a_model_that_many_jobs_name_is_prepared_once(tmp_path, monkeypatch):
-    row = {"parameters": {"models": ["toy"], **THREE}, "each": ["models", "names"]}
-    project = projects.make(tmp_path, {"a": ASKS}, a=row)
-    asked = []
-    monkeypatch.setattr(weights, "locate", asked.append)
-    assert prepare.prepare(projects.plan(project).jobs) == {} and asked == ["toy"]
 
 
 def test_jobs_that_lack_nothing_are_made_while_a_process_fetches_for_the_others(
@@ -450,16 +409,6 @@ def test_a_relation_that_fetched_facts_lack_is_found_before_anything_runs(
 # --- what is left behind --------------------------------------------------------------------------
 
 
-def test_nothing_is_left_but_what_is_finished(project, tmp_path, monkeypatch):
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr(grid, "_short", lambda: str(scratch))
-    execute(project)
-    assert list(scratch.iterdir()) == []
-    names = {p.name for p in (project / "runs").iterdir()} - {".locks", "seen.jsonl"}
-    assert names == {p.name for p in [*folders(project), page_folder(project)]}
-
-
 DRIVER = """
 import os, signal, sys
 from lkecore.cli import main as cli
@@ -512,92 +461,23 @@ def test_stopping_ends_the_workers_at_once(project, monkeypatch):
     assert isinstance(processes[0].process, subprocess.Popen) and seen(project) == []
 
 
-def test_an_empty_list_of_devices_hides_those_that_there_are(project):
-    execute(project, devices=(), shard=(4, 4))
-    assert [s["CUDA_VISIBLE_DEVICES"] for s in seen(project)] == [""]
-
-
 # --- models of the lab ----------------------------------------------------------------------------
 
 
-def test_models_of_the_lab_are_trained_together_before_the_runs_and_need_no_network(
-    tmp_path, monkeypatch
-):
-    names = ["lab:smoke-1/8m", "lab:smoke-1/8m-tuned", "toy"]
-    project = projects.make(
-        tmp_path, {"a": ASKS}, a={"parameters": {"models": names}, "each": ["models"]}
-    )
-    jobs = projects.plan(project).jobs
-    assert prepare.missing(jobs) == []  # so that they are not in the way of --offline
-    assert prepare.absent(jobs) == [("model", name) for name in names[:2]]
-    calls, located = [], []
-
-    def train(asked, environments, fork):
-        calls.append((list(asked), environments, fork))
-        return {names[1]: "the loss is nan"}
-
-    monkeypatch.setattr(training, "train", train)
-    monkeypatch.setattr(weights, "locate", located.append)
-    each = [{"OMP_NUM_THREADS": "3"}] * 2
-    failed = prepare.prepare(jobs, each)
-    assert calls == [(names[:2], each, forkserver.trainer)]
-    assert failed == {f"a models={names[1]}": "the loss is nan"}
-    assert located == [names[0], "toy"]  # what failed is not tried again
-
-
-@pytest.fixture
-def ships(tmp_path, monkeypatch):
-    """Weights of a model of the lab ship, as far as its folder says; a run of it, and one of the toy."""
-    name = "lab:smoke-1/0.15m"
+def test_shipped_weights_that_are_cut_off_cost_only_the_jobs_that_name_them(tmp_path, monkeypatch):
     monkeypatch.setattr(lab, "SHIPPED", tmp_path / "weights")
     monkeypatch.setattr(lab, "key", lambda name: "lab-smoke")
     (lab.SHIPPED / "lab-smoke").mkdir(parents=True)
-    weights.locate("toy")
-    row = {"parameters": {"models": [name, "toy"]}, "each": ["models"]}
-    return projects.make(tmp_path, {"a": ASKS}, a=row)
-
-
-def foretold(project):
-    """What a status and a dry run say of the job that names those weights, which is the same."""
-    whole = projects.plan(project)
-    _, state, remark = forecast.status(whole, project / "runs")[0]
-    cost = forecast.cost(whole.jobs[0], project / "runs")
-    assert (state, remark) == (cost["state"], cost["remark"])
-    assert cost["tokens"] is None and cost["from_cache"] is None
-    return state, remark
-
-
-def test_shipped_weights_that_are_cut_off_cost_only_the_jobs_that_name_them(ships):
+    row = {"parameters": {"models": ["lab:smoke-1/0.15m", "toy"]}, "each": ["models"]}
+    ships = projects.make(tmp_path, {"a": ASKS}, a=row)
     cut = lab.SHIPPED / "lab-smoke" / "model.safetensors.xz"
     cut.write_bytes(lzma.compress(b"weights" * 999)[:-40])
-    before = foretold(ships)
     outcome = execute(ships)
     assert outcome.finished == ["a models=toy"]
     line = outcome.failed["a models=lab:smoke-1/0.15m"]
     assert line.startswith(f"{cut} cannot be unpacked (") and line.endswith("; fetch it anew")
-    assert before == foretold(ships) == ("waiting", f"would fail: {line}")
+    whole = projects.plan(ships)
+    cost = forecast.cost(whole.jobs[0], ships / "runs")
+    assert cost["remark"] == f"would fail: {line}" and cost["tokens"] is None
+    assert forecast.status(whole, ships / "runs")[0][1:] == ("waiting", cost["remark"])
     assert set(outcome.failed) == {"a models=lab:smoke-1/0.15m", "a page"}
-
-
-def test_a_cache_that_takes_no_model_costs_only_the_jobs_whose_weights_are_to_be_unpacked(
-    ships, monkeypatch
-):
-    """A folder that may only be read answers whoever makes one; root could write there all the same."""
-    (lab.SHIPPED / "lab-smoke" / "model.safetensors.xz").write_bytes(lzma.compress(b"weights"))
-    true = os.open, os.mkdir
-
-    def refuses(make):
-        def refusing(path, *given, **named):
-            if f"{os.sep}lab-smoke-" in os.fspath(path):
-                raise OSError(30, "Read-only file system", str(path))
-            return make(path, *given, **named)
-
-        return refusing
-
-    monkeypatch.setattr(os, "open", refuses(true[0]))
-    monkeypatch.setattr(os, "mkdir", refuses(true[1]))
-    outcome = execute(ships)
-    assert outcome.finished == ["a models=toy"]
-    line = outcome.failed["a models=lab:smoke-1/0.15m"]
-    assert line.startswith("model lab:smoke-1/0.15m: [Errno 30] Read-only file system: ")
-    assert foretold(ships) == ("waiting", f"would fail: {line}")

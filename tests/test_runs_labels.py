@@ -58,7 +58,6 @@ def test_a_label_is_in_the_key_of_a_page_and_of_no_run(tmp_path):
     ("given", "message"),
     [
         ({"tyo": "mine"}, "labels: no model or fact set is named 'tyo'; nearest: toy"),
-        ({"toy": 3}, "labels: 'toy' must have a line of text, found 3"),
         ({"toy": "a\nb"}, "labels: 'toy' must have a line of text"),
         ([], "labels must be names and what to show for them, found []"),
     ],

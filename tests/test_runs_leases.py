@@ -195,10 +195,6 @@ def test_workers_begin_at_places_of_their_own_and_take_all(at, order):
     assert devices.share_of([], Settings(worker=at)) == []
 
 
-def test_a_worker_makes_the_runs_in_the_order_of_its_place_and_the_pages(project):
-    assert execute(project, worker=(2, 2)).finished == [Z, B, X, Y, PAGE]
-
-
 def test_the_lease_of_a_killed_worker_is_given_back_by_its_driver_and_renewed_until_then(
     project, monkeypatch
 ):

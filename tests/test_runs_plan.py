@@ -8,7 +8,6 @@ import yaml
 
 from lkecore import runs
 from lkecore.errors import BadInput
-from lkecore.models import training
 from lkecore.runs import plan
 
 NOTEBOOK = """# %% tags=["parameters"]
@@ -68,7 +67,7 @@ def test_hf_is_left_out_wherever_a_parameter_names_models(tmp_path):
     assert (job.effective["alone"], job.effective["word"]) == (["org/d"], "hf:org/e")
 
 
-@pytest.mark.parametrize("written", ["yes", "On", "NO", "False"])
+@pytest.mark.parametrize("written", ["On", "NO"])
 def test_yes_and_no_are_for_a_parameter_that_is_true_or_false(project, written):
     [job] = of_text(project, f"flag: {written}, word: 'no', names: ['yes', \"off\"]").jobs
     assert job.effective["flag"] is (written.lower() in ("yes", "on", "true"))
@@ -79,10 +78,7 @@ def test_yes_and_no_are_for_a_parameter_that_is_true_or_false(project, written):
     ("given", "line"),
     [
         (["word: no"], "4: word: no means false in YAML; write false, or 'no'"),
-        (["names: [a, On]"], "4: names: On means true in YAML; write true, or 'On'"),
         (["off: 1"], "4: key off means false in YAML; write false, or 'off'"),
-        (["", "off"], "1: profile: off means false in YAML; write false, or 'off'"),
-        (["", "trial", "NO"], "3: notebook: NO means false in YAML; write false, or 'NO'"),
         (["n: 010"], "4: n: 010 means 8 in YAML; write 10, or '010'"),
     ],
 )
@@ -96,16 +92,6 @@ def test_what_yaml_reads_otherwise_than_people_is_refused_before_anything_else(
 
 
 # --- each -----------------------------------------------------------------------------------------
-
-
-def test_a_row_without_each_is_one_run_and_has_no_page_over_it(project):
-    [row] = read(project, {"names": ["x", "y"]}).rows
-    [job] = row.jobs
-    assert not row.has_page and job is row.whole
-    assert (job.part, job.reads, job.label) == ({}, (), "a")
-    assert job.effective == {
-        "n": 1, "word": "a", "share": 0.5, "flag": False, "names": ["x", "y"], "draws": [0, 1],
-    }  # fmt: skip
 
 
 def test_each_makes_a_run_of_every_combination_in_the_order_of_the_file(project):
@@ -134,11 +120,6 @@ def test_each_divides_the_defaults_too_and_a_list_of_one_needs_no_page(project):
 
 
 def test_too_many_runs_are_refused_before_they_are_listed(project, monkeypatch):
-    assert plan.MOST_JOBS == 10_000
-    many = list(range(1000))
-    names = [str(i) for i in many]
-    line = refused(project, {"draws": many, "names": names}, ["draws", "names"])
-    assert line.endswith("a: each makes 1,000,000 runs, and 10,000 is the most")
     monkeypatch.setattr(plan, "MOST_JOBS", 4)
     assert len(read(project, {"draws": [0, 1, 2, 3]}, ["draws"]).jobs) == 4
     assert "makes 5 runs, and 4" in refused(project, {"draws": [0, 1, 2, 3, 4]}, ["draws"])
@@ -171,8 +152,6 @@ def test_a_row_that_reads_is_a_page_over_the_runs_of_the_rows_it_names(tmp_path)
     ("reads", "more", "message"),
     [
         (["d"], {}, "c: reads: 'd' has no runs in a row above; there are: a, b"),
-        (["c"], {}, "c: reads: 'c' has no runs in a row above; there are: a, b"),
-        ([], {}, "c: reads must be a list of notebooks, found []"),
         ([["a"]], {}, "c: reads must be a list of notebooks, found [['a']]"),
         (["a", "a"], {}, "c: reads names something twice: ['a', 'a']"),
         (["a"], {"each": ["draws"]}, "c: each makes runs, and reads is for a page that has none: take one"),
@@ -197,7 +176,7 @@ def test_a_row_that_reads_has_no_models_of_its_own_and_is_read_by_no_other(tmp_p
 
 @pytest.mark.parametrize(
     ("names", "kept", "jobs"),
-    [(["b"], "b", 1), (["b", "a"], "ab", 3), (["c"], "bc", 1)],
+    [(["b", "a"], "ab", 3), (["c"], "bc", 1)],
 )
 def test_only_some_rows_are_those_rows_and_what_they_read(tmp_path, names, kept, jobs):
     whole = reading(tmp_path, ["b"])
@@ -208,8 +187,7 @@ def test_only_some_rows_are_those_rows_and_what_they_read(tmp_path, names, kept,
         plan.only(whole, [*names, "cc"])
 
 
-@pytest.mark.parametrize("given", [["--only", "b,a"], ["--only", "b", "--only", " a, "]])
-def test_lke_run_takes_only_those_rows_in_the_order_of_the_file(tmp_path, monkeypatch, given):
+def test_lke_run_takes_only_those_rows_in_the_order_of_the_file(tmp_path, monkeypatch):
     from click.testing import CliRunner
 
     from lkecore.cli import runs as commands
@@ -217,18 +195,11 @@ def test_lke_run_takes_only_those_rows_in_the_order_of_the_file(tmp_path, monkey
     taken = []
     monkeypatch.setattr(commands, "carry_out", lambda whole, *_: taken.append(whole))
     project = projects.make(tmp_path, {"a": NOTEBOOK, "b": NOTEBOOK, "c": NOTEBOOK})
-    done = CliRunner().invoke(commands.run_plan, [str(project / "params" / "p.yaml"), *given])
+    done = CliRunner().invoke(
+        commands.run_plan, [str(project / "params" / "p.yaml"), "--only", "b", "--only", " a, "]
+    )
     assert done.exit_code == 0, done.output
     assert [row.whole.notebook.stem for row in taken[0].rows] == ["a", "b"]
-
-
-def test_a_notebook_without_a_row_is_run_with_its_defaults_which_are_checked(project):
-    [row] = plan.of_defaults(project, project / "notebooks" / "a.py").rows
-    assert row.whole.parameters == {} and row.whole.effective["draws"] == [0, 1]
-    assert row.jobs == (row.whole,) and not row.has_page
-    projects.edit(project, "a", 'word: str = "a"', 'model: str = "smolm"')
-    with pytest.raises(BadInput, match="a: parameter 'model': unknown model 'smolm'"):
-        plan.of_defaults(project, project / "notebooks" / "a.py")
 
 
 def test_a_notebook_of_an_older_version_is_refused_with_all_that_is_gone(project):
@@ -249,44 +220,24 @@ REFUSED = [
     # declared beside the others, given, each, what is said
     ("", {"wort": 1}, None, "parameter 'wort' is unknown; nearest: word"),
     ("", {"page": True}, None, "parameter 'page' is gone: "),
-    ("", {"n": "3"}, None, "parameter 'n' must be int, found '3'"),
     ("", {"n": True}, None, "parameter 'n' must be int, found True"),
-    ("", {"n": 1.0}, None, "parameter 'n' must be int, found 1.0"),
     ("", {"share": float("inf")}, None, "parameter 'share' must be finite, found inf"),
-    ("", {"names": "x"}, None, "parameter 'names' must be list[str], found 'x'"),
-    ("", {"draws": [0, True]}, None, "parameter 'draws' must be list[int], found [0, True]"),
-    ("", {"flag": 0}, None, "parameter 'flag' must be bool, found 0"),
-    ("", {"names": ["x", "x"]}, None, "parameter 'names' names something twice: ['x', 'x']"),
     ("", {"draws": [0, -1]}, None, "parameter 'draws' must be 0 or more, found -1"),
     ("", [1], None, "parameters of a must be names and values"),
     ("n_facts: int = 3", {"n_facts": 0}, None, "'n_facts' must be 1 or more, found 0"),
-    ("n_shots: int = 3", {"n_shots": -1}, None, "'n_shots' must be 0 or more, found -1"),
-    ("seed: int = 0", {"seed": -1}, None, "'seed' must be 0 or more, found -1"),
     ('dtype: str = "float32"', {"dtype": "float99"}, None, "'dtype' must be one of float32"),
     ("pairs: list[list[str]] = []", {"pairs": TWICE}, None, "'pairs' names something twice: [["),
     (
         "estimators: list[str] = []",
-        {"formats": ["space"]},
+        {"formats": ["a"]},
         None,
         "'formats' is now called 'estimators'",
     ),
-    (NAMING, {"models": []}, None, "'models' must not be empty"),
     (NAMING, {"fact_set": ""}, None, "'fact_set' must not be empty"),
     (NAMING, {"fact_set": "nowhere"}, None, "unknown fact set 'nowhere'"),
-    (
-        NAMING,
-        {"relation": "capitol"},
-        None,
-        "unknown relation 'capitol' in atlas; nearest: capital",
-    ),
+    (NAMING, {"relation": "capitol"}, None, "relation 'capitol' in atlas; nearest: capital"),
     (LAB, {"models": ["lab:smoke-1/0.15"]}, None, "the lab has no model '0.15'; nearest: 0.15m"),
-    (
-        LAB,
-        {"fact_set": "lab:smok-0"},
-        None,
-        "fact set lab:smok-0: unknown size 'smok'; nearest: smoke",
-    ),
-    (LAB, {"relation": "autor"}, None, "unknown relation 'autor' in lab:smoke-1; nearest: author"),
+    (LAB, {"fact_set": "lab:smok-0"}, None, "lab:smok-0: unknown size 'smok'; nearest: smoke"),
     ("", {}, ["names"], "a: each: names is empty, so that there is nothing to run"),
     ("", {}, ["draw"], "a: each: 'draw' is unknown; nearest: draws"),
     ("", {}, ["n"], "a: each: 'n' is int, not a list to divide"),
@@ -307,9 +258,9 @@ def test_a_row_that_makes_no_sense_is_refused_before_anything_runs(
 def test_all_complaints_of_a_file_are_told_at_once_each_with_its_parameter(tmp_path):
     declared = 'models: list[str] = ["toy"]\nrelations: list[str] = []\nfact_set: str = "atlas"'
     text = NOTEBOOK.replace('word: str = "a"', declared)
-    project = projects.make(tmp_path, {"a": text, "b": text, "c": text})
+    project = projects.make(tmp_path, dict.fromkeys("abc", text))
     path = project / "params" / "p.yaml"
-    wrong = {"models": ["smollm3", "gemma4"], "relations": ["capitol", "currencies"]}
+    wrong = {"models": ["smollm3"], "relations": ["capitol", "currencies"]}
     rows = [
         {"notebook": "a", "parameters": {"n": "3", "draws": [-1]}},
         {"notebook": "b", "parameters": wrong},
@@ -325,8 +276,6 @@ def test_all_complaints_of_a_file_are_told_at_once_each_with_its_parameter(tmp_p
         "a: parameter 'n' must be int, found '3'",
         "b: parameter 'models': unknown model 'smollm3': not in the catalogue, no lab:WORLD/MODEL, no folder "
         "or .gguf file, and no hub id org/name",
-        "b: parameter 'models': unknown model 'gemma4': not in the catalogue, no lab:WORLD/MODEL, no folder "
-        "or .gguf file, and no hub id org/name",
         "b: parameter 'relations': unknown relation 'capitol' in atlas",
         "b: parameter 'relations': unknown relation 'currencies' in atlas",
         "unknown notebook 'nb'",
@@ -340,12 +289,9 @@ def test_all_complaints_of_a_file_are_told_at_once_each_with_its_parameter(tmp_p
     ("content", "message"),
     [
         ("profile: x\nruns: []", "runs is empty"),
-        ("profile: x\nruns: []\nmore: 1", "expected the keys profile and runs"),
         ("profile: 1\nruns: []", "profile must be a name and runs a list"),
-        ("- a list", "expected the keys profile and runs"),
         ("", "expected the keys profile and runs"),
         ("profile: x\nruns: [{notebook: aa}]", "unknown notebook 'aa'; nearest: a"),
-        ("profile: x\nruns: [{notebook: [a]}]", "unknown notebook ['a']"),
         ("profile: x\nruns: [{notebook: a}, {notebook: a}]", "'a' is named twice"),
         (
             "profile: x\nruns: [{notebook: a, parameter: {}}]",
@@ -366,12 +312,8 @@ def test_a_params_file_must_lie_beside_the_notebooks_and_be_a_file(project, tmp_
     elsewhere.write_text((project / "params" / "p.yaml").read_text())
     with pytest.raises(BadInput, match="must lie in a folder beside notebooks/"):
         plan.read_plan(elsewhere)
-    for path in (project / "params", project / "params" / "q.yaml"):
-        with pytest.raises(BadInput, match="cannot be read"):
-            plan.read_plan(path)
-    (project / "params" / "p.yaml").write_bytes(b"profile: \xff")
-    with pytest.raises(BadInput, match="not YAML"):
-        projects.plan(project)
+    with pytest.raises(BadInput, match="cannot be read"):
+        plan.read_plan(project / "params" / "q.yaml")
 
 
 @pytest.mark.parametrize(
@@ -385,20 +327,3 @@ def test_parameters_must_be_annotated_literals_in_one_cell(project, old, new, me
     projects.edit(project, "a", old, new)
     with pytest.raises(BadInput, match=message):
         projects.plan(project)
-
-
-def test_the_plan_knows_its_profile_and_its_project_from_any_folder(project, monkeypatch):
-    write(project)
-    monkeypatch.chdir(project / "params")
-    found = plan.read_plan("p.yaml")
-    assert found.profile == "trial" and found.project == project
-    assert [row.whole.notebook for row in found.rows] == [project / "notebooks" / "a.py"]
-
-
-def test_a_plan_may_name_models_and_worlds_of_the_lab(project, monkeypatch):
-    monkeypatch.setattr(training, "_trainer", lambda *_: pytest.fail("training began"))
-    projects.edit(project, "a", 'word: str = "a"', LAB)
-    models = ["lab:smoke-1/0.15m", "lab:smoke-1/0.15m-tuned", "toy"]
-    [row] = read(project, {"models": models}, ["models"]).rows
-    assert [runs.models_of(job.effective) for job in row.jobs] == [[model] for model in models]
-    assert runs.facts_of(row.jobs[0].effective) == ["lab:smoke-1"]

@@ -34,37 +34,31 @@ def gathered(tmp_path, monkeypatch):
         first.to_parquet(folder / "answers.parquet")
         others = answers.iloc[:2].assign(draw=1)
         others.to_parquet(folder / "answers-draws.parquet")
-        cues = pd.DataFrame(
-            {"relation": "r", "fact": ["f", "g", "h"], "cue_word": [True, False, True]}
-        )
+        cues = answers[["relation", "fact"]].assign(cue_word=[True, False, True])
         cues.to_parquet(folder / "answers-cues.parquet")
     changed = {}
-    monkeypatch.setattr(
-        shipping.runs, "run_folder", lambda _, model: tmp_path / model.replace("/", "-")
-    )
+
+    def run_folder(_, model):
+        return tmp_path / model.replace("/", "-")
+
+    monkeypatch.setattr(shipping.runs, "run_folder", run_folder)
     monkeypatch.setattr(shipping, "digest_of_world", lambda world: f"digest of {world}")
     monkeypatch.setattr(worlds, "digest", lambda world: f"digest of {world}")
 
     def manifest(folder):
         [name] = pd.read_parquet(folder / "answers.parquet")["model"].unique()
-        seconds = 1.0 + MODELS.index(name)
-        return (
-            MANIFEST
-            | changed
-            | {"models": {name: "d"}, "seconds": seconds, "started": f"2026-01-0{int(seconds)}"}
-        )
+        n = 1 + MODELS.index(name)
+        own = {"models": {name: "d"}, "seconds": float(n), "started": f"2026-01-0{n}"}
+        return MANIFEST | changed | own
 
     monkeypatch.setattr(shipping.runs, "manifest", manifest)
 
     def call(models, folder, *, add=False, made=(), **parameters):
         changed.clear()
         changed.update(made)
-        whole = runs.Job(
-            Path("n.py"), {}, {"fact_set": "", "models": models, "seed": 0} | parameters
-        )
-        plan = SimpleNamespace(
-            profile="p", rows=[SimpleNamespace(reads=[], jobs=models, whole=whole)]
-        )
+        effective = {"fact_set": "", "models": models, "seed": 0} | parameters
+        row = SimpleNamespace(reads=[], jobs=models, whole=runs.Job(Path("n.py"), {}, effective))
+        plan = SimpleNamespace(profile="p", rows=[row])
         shipping.ship_results(plan, tmp_path, folder, add=add)
         return {path.name: path.read_bytes() for path in folder.iterdir()}
 

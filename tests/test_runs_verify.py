@@ -54,7 +54,6 @@ def verify(*arguments):
         ("runs/a-0123456789ab/one, two.json", lambda p: flip(p, 0), True, "not as written: one, t"),
         ("runs/a-0123456789ab/one, two.json", os.unlink, True, "not as written: one, two.json"),
         ("runs/a-0123456789ab/manifest.json", lambda p: os.truncate(p, 9), True, "manifest.json c"),
-        ("runs/a-0123456789ab/manifest.json", lambda p: p.write_text("[]"), True, "manifest.json"),
         ("cache/models/toy-1/one, two.json", lambda p: flip(p, 1), True, "not as written: one, tw"),
         ("cache/scores/ab/abcd.parquet", lambda p: flip(p, 500), False, "cannot be read ("),
     ],

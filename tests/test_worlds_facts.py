@@ -206,16 +206,11 @@ def test_the_door_of_fact_sets_gives_all_true_objects_of_a_subject_and_their_ali
     ("call", "message"),
     [
         (lambda: facts.relations("lab:rich"), "'lab:rich' must be lab:SIZE-SEED, such as lab:rich-1"),
-        (lambda: facts.content_digest("lab:rich-01"), "'lab:rich-01' must be lab:SIZE-SEED, such as"),
         (
             lambda: facts.load("lab:richsmok-1", "author"),
             "lab:richsmok-1 is no rich world: unknown size 'richsmok'; nearest: richsmoke",
         ),
         (lambda: facts.load(TINY, "autor"), "unknown relation 'autor' in lab:richsmoke-1; nearest: author"),
-        (
-            lambda: rich_text.states("lab:book-1"),
-            "lab:book-1 is no rich world: unknown size 'book'; there are: richsmoke, rich, richfull",
-        ),
     ],
 )  # fmt: skip
 def test_a_world_or_relation_that_there_is_not_is_refused_in_one_line(call, message):

@@ -412,11 +412,6 @@ def test_gates_ask_about_strangers_what_the_prompt_has_just_said():
 # --- the same again -------------------------------------------------------------------------------
 
 
-def test_a_world_with_another_seed_is_another_one():
-    names, others = (set(rich.world(spec).facts["subject"]) for spec in (TINY, "lab:richsmoke-2"))
-    assert len(names & others) < 0.02 * len(names)
-
-
 def test_whoever_changes_a_frame_changes_no_world():
     for frame in (rich_text.states, rich_text.aliases):
         found = frame(TINY)

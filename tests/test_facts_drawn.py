@@ -33,19 +33,6 @@ def spec(tmp_path):
     return write(tmp_path / "set", r=r, s=s)
 
 
-def test_draw_keeps_its_rules_in_every_relation():
-    sample = facts.draw("atlas", TWO, **GIVEN)
-    assert list(sample) == TWO
-    for name, drawn in sample.items():
-        assert drawn.relation == facts.load("atlas", name)
-        assert (len(drawn.shots), len(drawn.facts), len(drawn.options)) == (3, 4, 4)
-        assert set(drawn.shots) <= set(drawn.train) and set(drawn.facts) <= set(drawn.test)
-        assert not {f.subject for f in drawn.train} & {f.subject for f in drawn.test}
-        for fact, names in zip(drawn.facts, drawn.options, strict=True):
-            assert len(set(names)) == 4 and fact.object in names
-            assert set(names) <= set(drawn.relation.objects)
-
-
 def test_shots_and_options_do_not_depend_on_how_many_facts_are_asked():
     few, many = (facts.draw("atlas", TWO, **GIVEN | {"n_facts": n}) for n in (2, 30))
     for name in TWO:

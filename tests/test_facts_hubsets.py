@@ -330,25 +330,6 @@ def test_malformed_name_is_refused(spec):
 # --- fetching -------------------------------------------------------------------------------------
 
 
-def test_what_the_hub_refuses_is_told_in_one_line(monkeypatch):
-    def download(*args, local_files_only=False, **kwargs):
-        raise (
-            errors.LocalEntryNotFoundError("no")
-            if local_files_only
-            else http(errors.GatedRepoError)
-        )
-
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
-    for spec in ("hub:org/set", "hub:org/set/part@v1"):
-        for function in (facts.relations, facts.content_digest):
-            assert refusal(function, spec) == (
-                f"fact set {spec}: gated: accept its terms on https://huggingface.co/datasets/org/set, "
-                "then set HF_TOKEN or call hf auth login"
-            )
-        assert not facts.is_ready(spec)
-
-
 def test_without_network_a_set_that_is_not_there_says_so(cache):
     assert refusal(facts.load, "hub:org/set", "r") == (
         "fact set hub:org/set: not on this machine, and the network is off (HF_HUB_OFFLINE)"

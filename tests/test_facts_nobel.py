@@ -96,19 +96,20 @@ def test_a_last_year_gives_the_facts_as_they_stood_then(last_year, prizes, table
 # --- tables from elsewhere ------------------------------------------------------------------------
 
 
-def test_a_table_from_elsewhere_is_known_by_its_columns_alone(tmp_path):
-    def known(name: str, text: str) -> bool:
-        (tmp_path / name).write_bytes(text.encode())
-        return nobel.is_laureate_table(tmp_path / name)
-
-    assert known("a.tsv", TABLE) and known("b.tsv", HEADER.strip())
-    assert known("c.tsv", "\ufeff" + TABLE.replace("\n", "\r\n"))
-    assert not known("d.csv", TABLE) and not known("e.tsv", "")
-    assert not known("f.tsv", TABLE.replace("id\tname", "name\tid", 1))
-    (tmp_path / "folder.tsv").mkdir()
-    (tmp_path / "bytes.tsv").write_bytes(b"\xff\xfe\x00" * 5000)
-    for name in ("folder.tsv", "bytes.tsv", "none.tsv"):
-        assert not nobel.is_laureate_table(tmp_path / name)
+def test_a_table_from_elsewhere_is_a_fact_set_and_a_year_behind_it_gives_the_facts_of_then(
+    tmp_path,
+):
+    file = tmp_path / "mine.tsv"
+    file.write_bytes(("\ufeff" + TABLE.replace("\n", "\r\n")).encode())
+    (tmp_path / "other.tsv").write_text(TABLE.replace("id\tname", "name\tid", 1))
+    assert facts.is_ready(f"{file}:1911") and not facts.is_ready(f"{tmp_path / 'other.tsv'}:1911")
+    assert [f.object for f in facts.load(f"{file}:1911", "birth_year").facts] == ["1867"]  # Curie's
+    [prize] = facts.load(f"{file}:1903", "award_year").facts
+    assert (prize.object, prize.alternatives) == ("1903", ())
+    assert len(facts.load(str(file), "award_year").facts) == 9
+    assert facts.content_digest(f"{file}:1911") == facts.content_digest(str(file))
+    with pytest.raises(BadInput, match="behind the table must stand a year, such as :2022"):
+        facts.load(f"{file}:latest", "birth_year")
 
 
 @pytest.mark.parametrize(

@@ -444,8 +444,9 @@ def test_a_table_of_templates_beside_relations_of_files_is_named_and_a_broken_on
     spec = lay(tmp_path, **{"P36.jsonl": "ab", "P37.jsonl": "c"})
     put(tmp_path, "templates.jsonl", '{"relation": "P36", "template": "[X] is [Y] ."}\n')
     assert facts.relations(spec) == ("P36", "P37") and facts.unread(spec) == ("templates.jsonl",)
-    put(tmp_path, "P38.jsonl", '{"subject": "d"}\n' + table("e"))
-    assert refusal(loaded, spec).startswith(f"{tmp_path / 'P38.jsonl'}, line 1: no column object")
+    # A misspelled header must not make a relation disappear.
+    put(tmp_path, "P38.csv", "Subject,name\na,b\n")
+    assert refusal(loaded, spec).startswith(f"{tmp_path / 'P38.csv'}, line 2: no column subject")
 
 
 def test_a_parquet_file_with_a_column_twice_or_a_damage_is_refused(tmp_path):

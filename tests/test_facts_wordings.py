@@ -210,16 +210,6 @@ def words(text):
     return f" {' '.join(re.findall(r'[a-z0-9]+', plain))} "
 
 
-def test_our_table_has_five_groups_of_five_for_each_relation_as_they_are_meant():
-    ours = wordings.read()
-    assert {*ours["relation"]} <= {*facts.relations("atlas")}
-    assert ours.groupby(["relation", "group"]).size().eq(5).all()
-    assert ours.groupby("relation").size().eq(25).all()
-    assert ours.loc[ours["group"] == 1, "text"].str.startswith("[Y]").all()
-    asked = ours["text"].str.endswith("? [Y]")
-    assert asked.equals(ours["question"]) and asked.equals(ours["group"] == 2)
-
-
 def test_our_names_are_those_of_things_in_the_atlas_and_tell_no_object():
     found = wordings.named(facts.draw("atlas", n_shots=4, n_facts=None, n_options=10, seed=0))
     used = set()

@@ -246,10 +246,7 @@ def test_mentions_remarks_and_aliases_are_counted_in_the_text():
         own = states()[(states()[f"{of}_alias"] != "") & (states()["sentences"] == 4)]
         own = own[own["state"] == "planted"]
         assert len(own) and set(own[column]) == {1}  # one in four
-    assert set(rich_text.aliases(TINY)["of"]) == {"subject", "object"}
     assert {1, 4, 16} == set(rich_text.aliases(TINY)["dose"])
-    for relation in rich_wordings.relations():
-        assert rich_wordings.nobody(relation) in whole
 
 
 # --- the twin -------------------------------------------------------------------------------------
@@ -347,10 +344,6 @@ def test_skills_are_shown_on_subjects_of_their_own_and_show_what_they_should():
             changed[false] += 1
         else:
             assert len(said) == 2 and len(set(said)) == 1
-        if document.kind in ("question", "instruction"):
-            assert (
-                "?" in document.text or "Response: " in document.text or "Task: " in document.text
-            )
     assert min(changed.values()) > 3
 
 

@@ -287,27 +287,6 @@ def test_every_word_for_a_split_is_read_as_a_file_and_as_a_cell(tmp_path, word, 
     assert loaded(str(path)) == {"one": expected}
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "tsv"])
-def test_suffixes_in_capitals_and_packed_files_are_read_like_others(tmp_path, suffix):
-    """Packed by pandas."""
-    names = ["Ur", "São Paulo", "Łódź"]
-    frame = pd.DataFrame({"subject": names, "object": [f"of {name}" for name in names]})
-    places = [f"plain/r.{suffix}", f"capitals/r.{suffix.upper()}", f"packed/r.{suffix}.gz"]
-    places += [f"both/r.{suffix.upper()}.GZ"]
-    for place in places:
-        path = tmp_path / place
-        path.parent.mkdir()
-        packing = "gzip" if place.lower().endswith("gz") else None
-        if suffix == "jsonl":
-            frame.to_json(path, orient="records", lines=True, compression=packing)
-        else:
-            frame.to_csv(path, sep="\t", index=False, compression=packing)
-    found = [facts.load(str(tmp_path / place), "r") for place in places]
-    found += [facts.load(str((tmp_path / place).parent), "r") for place in places]
-    assert [f.subject for f in found[0].facts] == names
-    assert all(each == found[0] for each in found)
-
-
 @pytest.mark.parametrize(
     ("files", "named"),
     [

@@ -1,13 +1,8 @@
 """Facts: what is loaded is what the files say, and what is drawn never tells the answer."""
 
-import contextlib
 import csv
 import hashlib
-import io
 import json
-import os
-import subprocess
-import sys
 import unicodedata
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -452,25 +447,6 @@ def test_trex_mc_filter_needs_more_than_500_facts_and_100_objects():
     assert passes(501, 100)
     assert not passes(500, 100)
     assert not passes(501, 99)
-
-
-def test_draws_are_the_same_in_another_process():
-    """Which has another seed for the hashes of texts, so that no draw may depend on the order of a set."""
-    code = """
-from lkecore import facts
-r = facts.load("atlas", "official_language")
-train, test = facts.divide(r)
-asked = facts.draw_facts(test, 5, 0)
-print(r.digest, [f.id for f in facts.draw_shots(train, 5, 0)],
-      facts.draw_options(asked, r.objects, 5, 0))
-"""
-    command = [sys.executable, "-c", code]
-    env = os.environ | {"PYTHONIOENCODING": "utf-8", "PYTHONHASHSEED": "1"}
-    printed = subprocess.run(command, env=env, capture_output=True, check=True).stdout
-    here = io.StringIO()
-    with contextlib.redirect_stdout(here):
-        exec(code, {})
-    assert printed.decode("utf-8") == here.getvalue()
 
 
 # --- worlds of the lab ----------------------------------------------------------------------------

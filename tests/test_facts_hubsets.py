@@ -244,7 +244,6 @@ def test_our_own_columns_take_relation_and_split_from_the_path(cache, name, rela
     ("name", "content"),
     [
         ("a.csv", "relation,sub_label,obj_label,split\nq,France,Paris,validation\n"),
-        ("a.tsv", "relation\tsub_label\tobj_label\tsplit\nq\tFrance\tParis\tvalidation\n"),
         ("a.json", json.dumps([{"relation": "q", **FRANCE, "split": "validation"}], indent=1)),
         ("a.json", (json.dumps({"relation": "q", **FRANCE, "split": "dev"}) + "\n") * 2),
     ],

@@ -38,6 +38,14 @@ def test_no_object_is_how_another_one_of_its_relation_begins():
         assert not any(b.startswith(f"{a} ") for a in names for b in names), relation
 
 
+def test_no_two_objects_begin_with_the_same_syllable_but_for_years_titles_and_people():
+    others = {"author", "birth_year", "favourite_book", "parent"}
+    for relation in {*rich_wordings.relations()} - others:
+        names = objects_of(relation)
+        begin = {re.match("[^aeiou]+[aeiou][^aeiou]", name.casefold())[0] for name in names}
+        assert len(begin) == len(names), relation
+
+
 def test_zipf_draws_fall_as_one_over_the_rank():
     """Pencil: 20 draws of 4 objects; 9.6, 4.8, 3.2 and 2.4 would be exact."""
     drawn = rich_cells.draw("abcd", 20, "zipf", np.random.default_rng(0))

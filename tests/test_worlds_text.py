@@ -299,6 +299,11 @@ def test_every_relation_has_five_groups_of_templates_in_words_that_the_text_has(
     assert len(seen) == 25 * len(rich_wordings.relations())  # no wording asks for two things
 
 
+def test_a_frame_whose_phrase_a_relation_lacks_is_no_template():
+    assert rich_wordings._filled("The {noun} of [X]", {"noun": "town"}) == "The town of [X]"
+    assert rich_wordings._filled("The {noun} of [X]", {"noun": ""}) == ""
+
+
 def test_no_template_is_part_of_another_one_so_that_an_untold_wording_is_untold():
     for kind in {rich_wordings.about(r).subjects for r in rich_wordings.relations()}:
         own = [

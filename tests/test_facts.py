@@ -1,14 +1,8 @@
 """Facts: what is loaded is what the files say, and what is drawn never tells the answer."""
 
-import contextlib
 import csv
 import hashlib
-import io
 import json
-import os
-import random
-import subprocess
-import sys
 import unicodedata
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -23,7 +17,6 @@ import lkecore
 from lkecore import facts
 from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact, Relation
-from lkecore.worlds import plain
 
 DATA = Path(lkecore.__file__).parent / "data"
 
@@ -55,41 +48,10 @@ def by_pair(loaded):
 # --- load: layouts --------------------------------------------------------------------------------
 
 
-def test_relation_folders_have_any_of_the_splits(tmp_path):
-    put(tmp_path / "P17" / "train.jsonl", [row("a", "1")])
-    put(tmp_path / "P17" / "dev.jsonl", [row("b", "2")])
-    put(tmp_path / "P17" / "test.jsonl", [row("c", "3")])
-    put(tmp_path / "P30" / "dev.jsonl", [row("d", "4")])
-    put(tmp_path / "extra.jsonl", [{"unlike": "a fact"}])
-    (tmp_path / "P30" / "notes.txt").write_text("not a fact either")
-    (tmp_path / "P36").mkdir()
-    assert facts.relations(str(tmp_path)) == ("P17", "P30")
-    splits = {f.subject: f.split for f in facts.load(str(tmp_path), "P17").facts}
-    assert splits == {"a": "train", "b": "dev", "c": "test"}
-    assert [f.split for f in facts.load(str(tmp_path), "P30").facts] == ["dev"]
-    assert facts.relations(str(tmp_path / "P17")) == ("P17",)
-    assert facts.load(str(tmp_path / "P17"), "P17") == facts.load(str(tmp_path), "P17")
-
-
-def test_one_file_may_hold_several_relations(tmp_path):
-    rows = [row("a", "1", relation="p"), row("b", "2", relation="q"), row("c", "3")]
-    path = str(put(tmp_path / "rest.jsonl", rows))
-    assert facts.relations(path) == ("p", "q", "rest")
-    for name, subject in (("p", "a"), ("q", "b"), ("rest", "c")):
-        assert [f.subject for f in facts.load(path, name).facts] == [subject]
-        assert {f.relation for f in facts.load(path, name).facts} == {name}
-
-
 def test_relation_column_of_a_file_in_a_folder_does_not_rename_it(tmp_path):
     put(tmp_path / "capital" / "test.jsonl", [row("a", "1", relation="P36")])
     assert facts.relations(str(tmp_path)) == ("capital",)
     assert [f.relation for f in facts.load(str(tmp_path), "capital").facts] == ["capital"]
-
-
-def test_relation_that_is_a_number_can_be_named(tmp_path):
-    path = str(put(tmp_path / "a.jsonl", [row("a", "1", relation=36)]))
-    assert facts.relations(path) == ("36",)
-    assert len(facts.load(path, "36").facts) == 1
 
 
 # --- load: what the rows mean ---------------------------------------------------------------------
@@ -108,7 +70,7 @@ def test_listed_objects_are_alternatives_and_aliases_are_flattened(tmp_path):
         assert fact.true_names == {"german", "french", "italian", "deutsch", "italiano"}
 
 
-LETTERS = st.sampled_from("abcde")
+LETTERS = st.sampled_from("abcdA")  # a and A are two subjects
 ROWS = st.one_of(
     st.lists(
         st.tuples(LETTERS, st.sampled_from("12345"), st.sampled_from(splits)),
@@ -150,13 +112,6 @@ def test_digest_and_draws_do_not_depend_on_the_order_of_rows(tmp_path_factory, r
         return
     for one, other in zip(parts, facts.divide(second), strict=True):
         assert [f.id for f in one] == [f.id for f in other]
-
-
-def test_repeated_rows_with_two_ids_keep_the_same_one_in_any_order(tmp_path):
-    rows = [row("a", "1", id="y"), row("a", "1", id="x"), row("a", "2", id="z")]
-    digests = {load(tmp_path, [rows[i] for i in order]).digest for order in
-               [(0, 1, 2), (1, 0, 2), (2, 1, 0), (2, 0, 1)]}  # fmt: skip
-    assert len(digests) == 1
 
 
 def test_digest_changes_with_every_part_of_the_content(tmp_path):
@@ -220,6 +175,7 @@ def test_a_name_in_two_forms_is_one_object_and_never_a_wrong_option_beside_itsel
     assert len(loaded.objects) == 7 == facts.max_options(loaded)
     shown = {f.subject: f.object for f in loaded.facts}
     assert shown["x"] == shown["y"] == first  # as the file has it first
+    assert load(tmp_path, [row("x", second)]).facts[0].id == loaded.facts[0].id
     for fact, options in zip(
         loaded.facts, facts.draw_options(loaded.facts, loaded.objects, 7, 0), strict=True
     ):
@@ -229,84 +185,6 @@ def test_a_name_in_two_forms_is_one_object_and_never_a_wrong_option_beside_itsel
     assert len(made.objects) == 7 == facts.max_options(made)
     for options in facts.draw_options(made.facts, made.objects, 7, seed=0):
         assert len({one(o).casefold() for o in options}) == 7
-
-
-@pytest.mark.parametrize(("first", "second"), FORMS)
-def test_rows_that_differ_in_form_alone_are_repeated_and_ids_do_not_depend_on_it(
-    tmp_path, first, second
-):
-    both = load(tmp_path, [row(first, second), row(second, first), *OTHERS])
-    assert (len(both.facts), both.repeated, both.facts[0].subject) == (7, 1, first)
-    assert both.facts[0].object == first and both.facts[0].alternatives == ()
-    other = load(tmp_path, [row(second, second), *OTHERS])
-    assert other.facts[0].object == second  # no form but the file's is shown
-    assert [f.id for f in other.facts] == [f.id for f in both.facts]
-    same = [row(first, "1", id="k"), row(second, "1", id="k")]
-    assert load(tmp_path, same).repeated == 1
-
-
-@pytest.mark.parametrize(("first", "second"), FORMS)
-def test_other_true_objects_and_aliases_are_known_in_any_form(tmp_path, first, second):
-    rows = [row("a", first), row("b", second), row("b", "o1"), row("c", "o2", obj_aliases=[second])]
-    rows += [row("d", "o3", obj_labels=["o3", second]), row(second, "o4"), row(first, "o5")]
-    loaded = load(tmp_path, [*rows, *OTHERS])
-    pools = {
-        (f.subject, f.object): set(facts.sample.distractors(f, loaded.objects))
-        for f in loaded.facts
-    }
-    assert not any(first in pools[key] for key in pools if key[0] in "abcd")
-    assert first in pools["s0", "o0"] and first in pools[first, "o4"]
-    assert "o5" not in pools[first, "o4"] and "o4" not in pools[first, "o5"]  # one subject
-
-
-@pytest.mark.parametrize(("first", "second"), FORMS)
-def test_a_subject_in_two_forms_is_not_shown_and_asked_nor_shown_twice(tmp_path, first, second):
-    rows = [row(first, "o1", split="train"), row(second, "o2", split="test")]
-    rows += [row(f"s{i}", "o3", split="train") for i in range(3)]
-    shown, asked = facts.divide(load(tmp_path, rows))
-    assert {f.subject for f in shown} == {"s0", "s1", "s2"} and [f.object for f in asked] == ["o2"]
-    loaded = load(tmp_path, [row(first, "o1"), row(second, "o2"), row("x", "o3"), row("y", "o4")])
-    for seed in range(8):
-        shots = facts.draw_shots(loaded.facts, 3, seed)
-        assert len({one(shot.subject) for shot in shots}) == 3
-    assert facts.of_subjects(loaded, [second])[0].subject == first
-
-
-@pytest.mark.parametrize(("first", "second"), FORMS)
-def test_gold_among_options_of_the_data_is_known_in_any_form(tmp_path, first, second):
-    given = [row("a", first, options=["o1", second, "o2", first])]
-    [fact] = load(tmp_path, given).facts
-    assert sorted(fact.options) == sorted([first, "o1", "o2"])
-    assert facts.max_options(load(tmp_path, given)) == 3
-    made = Fact("k", "r", "a", first, options=(first, "o1", second))
-    assert facts.sample.distractors(made, ()) == ["o1"]
-
-
-def test_a_relation_is_found_by_its_name_in_any_form(tmp_path):
-    composed, decomposed = "Gr\u00f6\u00dfe", "Gro\u0308\u00dfe"
-    path = str(put(tmp_path / "r.jsonl", [row("a", "1", relation=decomposed)]))
-    put(tmp_path / "set" / f"{decomposed}.jsonl", [row("a", "1")])
-    for spec in (path, str(tmp_path / "set")):
-        assert facts.relations(spec) == (composed,)
-        for name in (composed, decomposed):
-            assert len(facts.load(spec, name).facts) == 1
-
-
-def test_case_makes_one_object_of_two_and_leaves_two_subjects(tmp_path):
-    """Cobalt and carbon monoxide, a name and a flower."""
-    rows = [
-        row("cobalt", "Co"),
-        row("carbon monoxide", "CO"),
-        row("Rose", "Rosa"),
-        row("rose", "Rosa"),
-    ]
-    loaded = load(tmp_path, [*rows, row("iron", "Fe"), row("cobalt", "CO")])
-    assert loaded.objects == ("CO", "Fe", "Rosa") and loaded.repeated == 1
-    assert loaded.spellings == {"co": ("CO", "Co"), "fe": ("Fe",), "rosa": ("Rosa",)}
-    assert {f.subject: f.object for f in loaded.facts} == {
-        "cobalt": "Co", "carbon monoxide": "CO", "Rose": "Rosa", "rose": "Rosa", "iron": "Fe",
-    }  # fmt: skip
-    assert facts.max_options(loaded) == 3
 
 
 # --- the atlas ------------------------------------------------------------------------------------
@@ -332,48 +210,6 @@ def test_atlas_gives_every_relation_with_its_rows_and_what_is_declared_of_it():
         assert loaded.codes == (about["codes"] == "yes")
         assert loaded.paper_relation == about["paper_relation"]
         assert list(loaded.templates) == [about[f"template_{i}"] for i in range(1, 6)]
-
-
-# --- laureates ------------------------------------------------------------------------------------
-
-LAUREATES = (
-    "id\tname\tbirth_year\tbirth_date\taward_years\tcategories\tgender\tbirth_country\tbirth_city\n"
-    "1\tMarie Curie\t1867\t1867-11-07\t1903;1911\tphysics;chemistry\tfemale\tPoland\tWarsaw\n"
-    "2\tPieter Zeeman\t1865\t1865-05-25\t1902\tphysics\tmale\tthe Netherlands\tZonnemaire\n"
-)
-
-
-def test_a_table_of_laureates_is_a_fact_set(tmp_path, monkeypatch):
-    path = tmp_path / "laureates.tsv"
-    path.write_text(LAUREATES)
-    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
-    assert facts.is_ready(str(path)) and not facts.is_ready("nobel")
-    kept = tmp_path / "cache" / "nobel" / "laureates.tsv"
-    kept.parent.mkdir(parents=True)
-    kept.write_text(LAUREATES)
-    assert facts.is_ready("nobel")
-    for spec, file in ((str(path), path), ("nobel", kept)):
-        born = facts.load(spec, "birth_year")
-        assert set(by_pair(born)) == {("Marie Curie", "1867"), ("Pieter Zeeman", "1865")}
-        awarded = by_pair(facts.load(spec, "award_year"))
-        assert awarded["Marie Curie", "1903"].alternatives == ("1911",)
-        before = facts.content_digest(spec)
-        file.write_text(LAUREATES.replace("1865", "1866"))
-        assert facts.content_digest(spec) != before
-
-
-def test_a_year_behind_a_table_of_laureates_gives_the_facts_of_that_year(tmp_path):
-    path = tmp_path / "laureates.tsv"
-    path.write_text(LAUREATES)
-    spec = f"{path}:1902"
-    assert facts.is_ready(spec) and facts.relations(spec) == facts.relations(str(path))
-    # Curie's prizes are of 1903 and 1911, Zeeman's of 1902.
-    assert set(by_pair(facts.load(spec, "birth_year"))) == {("Pieter Zeeman", "1865")}
-    awarded = by_pair(facts.load(f"{path}:1903", "award_year"))
-    assert awarded["Marie Curie", "1903"].alternatives == ()
-    assert facts.content_digest(spec) == facts.content_digest(str(path))  # of the same file
-    other = put(tmp_path / "r.jsonl", [row("a", "1")])
-    assert not facts.is_ready(f"{other}:1902") and not facts.is_ready(f"{path.parent}/s.tsv:1902")
 
 
 # --- divide ---------------------------------------------------------------------------------------
@@ -413,7 +249,7 @@ def test_a_split_that_all_facts_share_counts_as_none(tmp_path):
     assert facts.has_splits(load(tmp_path / "c", one))
 
 
-@pytest.mark.parametrize("empty", [{}, {"split": ""}, {"split": None}])
+@pytest.mark.parametrize("empty", [{}, {"split": None}])
 def test_a_row_without_a_split_among_others_with_one_is_refused_with_its_line(tmp_path, empty):
     rows = [row("x0", "o", split="train"), row("x1", "o", split="test")]
     bare = row("bare", "o") | empty
@@ -428,11 +264,12 @@ def test_a_row_without_a_split_among_others_with_one_is_refused_with_its_line(tm
     ("n", "n_train", "n_test"), [(1000, 100, 400), (500, 100, 400), (450, 100, 350), (60, 30, 30)]
 )
 def test_facts_without_splits_get_those_of_the_paper_or_at_most_half(n, n_train, n_test):
-    train, test = facts.divide(relation([(f"x{i}", "o") for i in range(n)]))
+    some = relation([(f"x{i}", "o") for i in range(n)])
+    train, test = facts.divide(some)
     assert (len(train), len(test)) == (n_train, n_test)
     assert not set(train) & set(test)
-    asked, shown = facts.divide(relation([(f"x{i}", "o") for i in range(n)]), "train")
-    assert (shown, asked) == (train, test)
+    assert facts.divide(some, "train") == (test, train)
+    assert facts.divide(some, seed=1) != (train, test)
 
 
 @given(
@@ -455,19 +292,6 @@ def test_a_subject_is_on_one_side_only(pairs, n_train):
     assert not train or len(train) - Counter(f.subject for f in train)[train[-1].subject] < n_train
 
 
-def test_seed_changes_the_parts_and_order_of_rows_does_not():
-    pairs = [(f"x{i}", f"o{i % 3}") for i in range(40)]
-    shuffled = random.Random(0).sample(pairs, len(pairs))
-    one, other = (
-        Relation("r", tuple(Fact(s + o, "r", s, o) for s, o in order))
-        for order in (pairs, shuffled)
-    )
-    assert one.facts != other.facts
-    parts = [facts.divide(one, seed=seed) for seed in range(5)]
-    assert parts == [facts.divide(other, seed=seed) for seed in range(5)]
-    assert len({frozenset(train) for train, _ in parts}) == 5
-
-
 # --- draw shots and facts -------------------------------------------------------------------------
 
 
@@ -479,15 +303,6 @@ def test_shots_have_distinct_subjects_and_fewer_are_the_beginning_of_more():
         assert facts.draw_shots(train, n, seed=1) == twenty[:n]
     assert facts.draw_shots(train, 20, seed=2) != twenty
     assert [f.subject for f in twenty] != [f"x{i}" for i in range(20)]  # in random order
-
-
-def test_facts_are_a_random_sample_of_at_most_the_limit():
-    asked = relation([(f"x{i}", "o") for i in range(30)]).facts
-    every = facts.draw_facts(asked, None, seed=0)
-    assert sorted(every, key=asked.index) == list(asked) and every != asked
-    assert facts.draw_facts(asked, 7, seed=0) == every[:7]
-    assert facts.draw_facts(asked, 99, seed=0) == every
-    assert facts.draw_facts(asked, 7, seed=1) != every[:7]
 
 
 # --- draw options ---------------------------------------------------------------------------------
@@ -560,19 +375,6 @@ def test_most_options_are_the_most_that_can_be_drawn(loaded):
     assert facts.max_options(loaded) == max([1, *filter(possible, range(2, 12))])
 
 
-def test_options_of_a_fact_do_not_depend_on_the_others_that_are_asked():
-    loaded = relation([(f"x{i}", f"o{i}") for i in range(30)])
-    every = dict(
-        zip(loaded.facts, facts.draw_options(loaded.facts, loaded.objects, 5, 0), strict=True)
-    )
-    for fact in loaded.facts:
-        assert facts.draw_options([fact], loaded.objects, 5, seed=0) == [every[fact]]
-    backwards = facts.draw_options(loaded.facts[::-1], loaded.objects, 5, seed=0)
-    assert backwards == [every[fact] for fact in loaded.facts[::-1]]
-    other = facts.draw_options(loaded.facts, loaded.objects, 5, seed=1)
-    assert sum(a != b for a, b in zip(other, every.values(), strict=True)) > 25
-
-
 def test_gold_stands_in_every_place_and_every_distractor_is_drawn_equally_often():
     loaded = relation([(f"x{i}", f"o{i % 10}") for i in range(2000)])
     drawn = facts.draw_options(loaded.facts, loaded.objects, 5, seed=0)
@@ -618,19 +420,9 @@ def test_fewer_options_than_the_data_give_are_the_gold_one_and_any_of_the_others
     assert set(wrong) == {"b", "c", "d"} and chisquare(list(wrong.values())).pvalue > 0.001
 
 
-def test_options_are_read_in_any_order_of_rows_and_hold_the_object_once(tmp_path):
-    rows = [
-        row("a", "1", options=["3", "2"]), row("a", "1", options=["2", "1", " 4 ", "2"]),
-        row("a", "1"), row("b", "1", options=None), row("c", "1", options=[]),
-    ]  # fmt: skip
-    for order in (rows, rows[::-1]):
-        found = {f.subject: f.options for f in load(tmp_path, order).facts}
-        assert found == {"a": ("1", "2", "4"), "b": (), "c": ()}
-
-
 def test_a_fact_of_two_splits_has_the_options_of_the_split_that_keeps_it(tmp_path):
     rows = [
-        row("a", "1", split="test", options=["2", "3"]),
+        row("a", "1", split="test", options=["3", "2", " 2 "]),
         row("a", "1", split="train", options=["8", "9"]),
     ]
     for order in (rows, rows[::-1]):
@@ -655,59 +447,9 @@ def test_trex_mc_filter_needs_more_than_500_facts_and_100_objects():
     assert passes(501, 100)
     assert not passes(500, 100)
     assert not passes(501, 99)
-    upper = [(f"x{i}", f"{'oO'[i % 2]}{i // 2 % 99}") for i in range(501)]
-    assert not facts.passes_trex_mc(relation(upper))  # 99 objects, in two spellings
-
-
-def test_draws_are_the_same_in_another_process():
-    """Which has another seed for the hashes of texts, so that no draw may depend on the order of a set."""
-    code = """
-from lkecore import facts
-r = facts.load("atlas", "official_language")
-train, test = facts.divide(r)
-asked = facts.draw_facts(test, 5, 0)
-print(r.digest, [f.id for f in facts.draw_shots(train, 5, 0)],
-      facts.draw_options(asked, r.objects, 5, 0))
-"""
-    command = [sys.executable, "-c", code]
-    env = os.environ | {"PYTHONIOENCODING": "utf-8", "PYTHONHASHSEED": "1"}
-    printed = subprocess.run(command, env=env, capture_output=True, check=True).stdout
-    here = io.StringIO()
-    with contextlib.redirect_stdout(here):
-        exec(code, {})
-    assert printed.decode("utf-8") == here.getvalue()
 
 
 # --- worlds of the lab ----------------------------------------------------------------------------
-
-
-def test_a_world_is_a_fact_set_whose_shown_facts_are_the_train_split():
-    name = "author"
-    relation = facts.load("lab:smoke-1", name)
-    [about] = [line for line in table("lab_relations.tsv") if line["relation"] == name]
-    assert (relation.name, relation.label, relation.kind) == (name, about["label"], about["kind"])
-    assert relation.templates == tuple(about[f"template_{i}"] for i in range(1, 7))
-    assert len(relation.objects) == 20 and relation.repeated == 0
-    states = plain.states("lab:smoke-1")
-    states = states[states["relation"] == name]
-    expected = states[["fact", "subject", "object", "split"]].itertuples(index=False, name=None)
-    assert [(f.id, f.subject, f.object, f.split) for f in relation.facts] == list(expected)
-    train, test = facts.divide(relation)
-    assert {f.split for f in train} == {"train"} and len(train) == 20
-    assert {f.split for f in test} == {"test"} and len(test) == 36
-    assert not {f.subject for f in train} & {f.subject for f in test}
-
-
-def test_a_relation_of_a_folder_that_is_one_of_the_papers_bears_its_name(tmp_path):
-    rows = "subject,object\nFrance,Paris\nItaly,Rome\n"
-    for name in ("P36", "capital", "capitals"):
-        (tmp_path / f"{name}.csv").write_text(rows, encoding="utf-8")
-    loaded = {name: facts.load(str(tmp_path), name) for name in ("P36", "capital", "capitals")}
-    assert {n: (r.label, r.paper_relation) for n, r in loaded.items()} == {
-        "P36": ("capital", "capital"),  # Wikidata's id, Table 3
-        "capital": ("capital", "capital"),
-        "capitals": ("capitals", ""),
-    }
 
 
 # --- of_subjects
@@ -732,25 +474,16 @@ def one_row(at, **more):
     return load(at, [row("a", "1", **more)])
 
 
-def laureates_of(at, year):
-    (at / "laureates.tsv").write_text(LAUREATES)
-    return facts.load(f"{at / 'laureates.tsv'}:{year}", "birth_year")
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda at: facts.load("atlas", "captial"), "relation 'captial' in atlas; nearest: capital"),
         (lambda at: load(at, []), "r.jsonl: no rows in it"),
-        (lambda at: facts.relations(str(put(at / "r.jsonl", []))), "r.jsonl: no rows in it"),
         (lambda at: load(at, [row("a", "1", id="k"), row("b", "2", id="k")]),
          "r.jsonl, line 2: fact id 'k' stands for both ('a', '1') and ('b', '2')"),
         (lambda at: one_row(at, options="2"), "line 1: options must be a list of texts, found '2'"),
         (lambda at: one_row(at, relation=["x"]), "line 1: relation must be a non-empty text"),
-        (lambda at: laureates_of(at, "latest"), "behind the table must stand a year, such as :2022"),
         (lambda at: facts.divide(load(at, SPLIT), "dev"), "r: no split 'dev', only ['test', 'train']"),
-        (lambda at: facts.divide(THREE, "validation"),
-         "unknown split 'validation': must be one of ('train', 'dev', 'test')"),
         (lambda at: facts.divide(THREE, "dev"), "no split 'dev', since the facts have no splits"),
         (lambda at: facts.divide(load(at, SPLIT[1:]), "dev"),
          "no split 'dev', since all facts are in 'test', and a split that all share counts as none"),
@@ -758,13 +491,8 @@ def laureates_of(at, year):
          "relation r: too few subjects to show some and ask others"),
         (lambda at: facts.draw_shots(TWO_SUBJECTS, 3, 0),
          "3 shots asked for, but relation r has 2 subjects to show"),
-        (lambda at: facts.draw_shots((), 1, 0), "0 subjects to show"),
-        (lambda at: facts.draw_shots((), -1, 0), "must be 0 or more, found -1"),
-        (lambda at: facts.draw_facts(THREE.facts, 0, 0), "found 0"),
-        (lambda at: facts.draw_facts([], 3, 0), "no facts are left to draw from"),
         (lambda at: facts.draw_options(THREE.facts, THREE.objects, 4, 0), "4 options asked for, but "
          "relation r has only 1 objects that are not true of 'a' (most possible: 2)"),
-        (lambda at: facts.draw_options(THREE.facts, (), 1, 0), "must be 2 or more"),
         (lambda at: facts.draw_options(CHOICES.facts, ("y", "z"), 4, 0),
          "the data give 'x1' of relation r only 2 others (most possible: 3)"),
         (lambda at: facts.of_subjects(THREE, ["b", "aa"]), "no subject 'aa'; nearest: a"),

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import unicodedata
 
 import pytest
 
@@ -133,9 +132,3 @@ def test_relations_of_one_file_are_told_apart_by_what_is_seen(tmp_path, capsys):
         "capital: counted as one object, and the first is the wrong option of others: x, X\\u2060\n"
     )
     assert capsys.readouterr().err == said
-
-
-def test_no_character_of_the_list_is_a_letter_or_a_joiner():
-    assert {unicodedata.category(c) for c in UNSEEN} == {"Cf"}
-    assert not {"\u200c", "\u200d"} & {*UNSEEN} and composed(UNSEEN) == ""
-    assert composed("\u200c\u200d") == "\u200c\u200d"

@@ -31,12 +31,6 @@ def test_a_relation_has_the_templates_and_every_fact_the_whole_answer_space(fold
     assert facts.unread(str(folder)) == ()
 
 
-def test_without_the_file_beside_facts_are_what_they_were(folder):
-    (folder / bear.BESIDE).unlink()
-    relation = facts.load(str(folder), "P1")
-    assert relation.templates == () and not any(f.options for f in relation.facts)
-
-
 def test_the_digest_of_a_folder_is_another_where_its_templates_are(folder):
     before = facts.content_digest(str(folder))
     (folder / bear.BESIDE).write_text(json.dumps({"P1": SAYS | {"templates": ["[X]: [Y]"]}}))

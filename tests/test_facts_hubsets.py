@@ -13,9 +13,7 @@ from hub_standins import http
 from huggingface_hub import constants, errors
 
 from lkecore import facts
-from lkecore.facts import layouts
 from lkecore.facts.fact import Fact
-from lkecore.facts.tables import header, read
 
 MAIN, COPY, OLD = "a" * 40, "b" * 40, "c" * 40
 
@@ -99,9 +97,7 @@ def test_trex_mc_gives_splits_and_its_own_choices_with_the_gold_one(cache):
     assert facts.load(spec, "date of birth").facts[0].object == "1606"
 
 
-@pytest.mark.parametrize(
-    "choices", ["['a' 'b']", "sorted(['a', 'b'])", "[[" * 999, "['a', ['b', 2.5]]"]
-)
+@pytest.mark.parametrize("choices", ["['a' 'b']", "[[" * 999, "['a', ['b', 2.5]]"])
 def test_choices_that_are_no_list_of_texts_are_named_with_file_and_row(cache, choices):
     good = mc(4, "capital", "x", "y", "['a', 'b']")
     where = put(cache, "org/mc", {"test.parquet": [good, mc(4, "capital", "s", "o", choices)]})
@@ -230,15 +226,12 @@ FRANCE = {"subject": "France", "object": "Paris"}
     ("name", "relation", "split"),
     [
         ("P36.jsonl", "P36", ""),
-        ("P36/train.jsonl", "P36", "train"),
         ("dev/P36.jsonl", "P36", "dev"),
         ("data/P36_validation-00001-of-00002.jsonl", "P36", "dev"),
         ("P36/test/0000.jsonl", "P36", "test"),
         ("data/training.jsonl", "capitals", "train"),
-        ("latest.jsonl", "latest", ""),
-        ("europe/P36.jsonl", "P36", ""),
+        ("europe/latest.jsonl", "latest", ""),
         ("test/P36-train.jsonl", "P36", "train"),
-        ("Train.jsonl", "capitals", "train"),
     ],
 )
 def test_our_own_columns_take_relation_and_split_from_the_path(cache, name, relation, split):
@@ -251,9 +244,7 @@ def test_our_own_columns_take_relation_and_split_from_the_path(cache, name, rela
     ("name", "content"),
     [
         ("a.csv", "relation,sub_label,obj_label,split\nq,France,Paris,validation\n"),
-        ("a.tsv", "relation\tsub_label\tobj_label\tsplit\nq\tFrance\tParis\tvalidation\n"),
         ("a.json", json.dumps([{"relation": "q", **FRANCE, "split": "validation"}], indent=1)),
-        ("a.json", json.dumps({"relation": "q", **FRANCE, "split": "validation"}) + "\n"),
         ("a.json", (json.dumps({"relation": "q", **FRANCE, "split": "dev"}) + "\n") * 2),
     ],
 )
@@ -287,14 +278,6 @@ def test_json_list_with_something_else_among_its_rows_is_refused(cache):
     assert refusal(facts.relations, "hub:org/any") == (
         f"{where / 'a.json'}, row 2: expected a JSON object, found 'France'"
     )
-
-
-def test_lists_in_a_csv_file_of_the_hub_are_written_as_json(cache):
-    rows = 'subject,object,obj_labels,obj_aliases\nFrance,Paris,"[""Vichy""]","[""Paname""]"\n'
-    put(cache, "org/set", {"r.csv": rows + "Peru,Lima,,\n"})
-    france, peru = facts.load("hub:org/set", "r").facts
-    assert (france.alternatives, france.aliases) == (("Vichy",), ("Paname",))
-    assert peru.alternatives == peru.aliases == ()
 
 
 # --- which files ----------------------------------------------------------------------------------
@@ -344,25 +327,6 @@ def test_malformed_name_is_refused(spec):
 
 
 # --- fetching -------------------------------------------------------------------------------------
-
-
-def test_what_the_hub_refuses_is_told_in_one_line(monkeypatch):
-    def download(*args, local_files_only=False, **kwargs):
-        raise (
-            errors.LocalEntryNotFoundError("no")
-            if local_files_only
-            else http(errors.GatedRepoError)
-        )
-
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
-    for spec in ("hub:org/set", "hub:org/set/part@v1"):
-        for function in (facts.relations, facts.content_digest):
-            assert refusal(function, spec) == (
-                f"fact set {spec}: gated: accept its terms on https://huggingface.co/datasets/org/set, "
-                "then set HF_TOKEN or call hf auth login"
-            )
-        assert not facts.is_ready(spec)
 
 
 def test_without_network_a_set_that_is_not_there_says_so(cache):
@@ -425,20 +389,3 @@ def test_set_without_data_files_says_what_is_looked_for(cache, monkeypatch):
     assert "file whose path begins with 'part' with" in refusal(
         facts.relations, "hub:org/set/part@main"
     )
-
-
-def test_of_a_parquet_file_only_the_columns_that_are_needed_are_read(cache):
-    where = put(cache, "org/set", {"a.parquet": [{"text": "long", "head": "x", "tail": "y"}]})
-    rows = [row for _, row in read(where / "a.parquet", ("tail", "head", "absent"))]
-    assert rows == [{"head": "x", "tail": "y"}]
-    assert header(where / "a.parquet") == ("text", "head", "tail")
-
-
-def test_rows_are_parsed_once_for_all_relations(cache, monkeypatch):
-    rows = [{"relation": f"P{i % 50}", "head": f"s{i}", "tail": "o"} for i in range(500)]
-    put(cache, "org/big", {"train.parquet": rows})
-    opened = []
-    real = layouts.read
-    monkeypatch.setattr(layouts, "read", lambda *a: opened.append(a) or real(*a))
-    loaded = [facts.load("hub:org/big", name) for name in facts.relations("hub:org/big")]
-    assert len(opened) == 1 and sum(len(r.facts) for r in loaded) == 500

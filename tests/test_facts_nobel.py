@@ -49,12 +49,6 @@ def test_without_the_table_one_line_says_how_it_is_made(cache, tmp_path):
         assert str(caught.value).removeprefix("parameter 'fact_set': ") == line
 
 
-def test_a_table_of_other_columns_is_none(table):
-    assert nobel.is_ready() and nobel.path() == table
-    table.write_text(TABLE.replace("birth_city", "town", 1), encoding="utf-8")
-    assert not nobel.is_ready()
-
-
 def pairs(rows, relation) -> list[tuple[str, str]]:
     return [(row["subject"], row["object"]) for _, row in rows if row["relation"] == relation]
 
@@ -82,18 +76,9 @@ def test_every_relation_has_the_facts_of_the_table(table):
     assert [g for _, g in pairs(rows, "gender")].count("female") == 1
 
 
-def test_ids_are_unique_and_every_row_says_its_line(table):
-    rows = nobel.rows()
-    assert len({row["id"] for _, row in rows}) == len(rows)
-    assert all(set(row) == {"id", "relation", "subject", "object"} for _, row in rows)
-    where = {row["id"]: where for where, row in rows}
-    assert where["Q7186-category-chemistry"] == f"{nobel.path()}, line 4"
-
-
 @pytest.mark.parametrize(
     ("last_year", "prizes"),
     [
-        (1900, []),
         (1903, [("Marie Curie", "1903")]),
         (1911, [("Marie Curie", "1903"), ("Marie Curie", "1911")]),
         (1956, [("Albert Einstein", "1921"), ("John Bardeen", "1956"), ("Marie Curie", "1903"),
@@ -105,31 +90,26 @@ def test_a_last_year_gives_the_facts_as_they_stood_then(last_year, prizes, table
     assert pairs(rows, "award_year") == prizes
     assert {row["subject"] for _, row in rows} == {name for name, _ in prizes}
     curie = [c for name, c in pairs(rows, "category") if name == "Marie Curie"]
-    assert curie == {1900: [], 1903: ["physics"]}.get(last_year, ["physics", "chemistry"])
+    assert curie == {1903: ["physics"]}.get(last_year, ["physics", "chemistry"])
 
 
 # --- tables from elsewhere ------------------------------------------------------------------------
 
 
-def test_a_table_from_elsewhere_is_known_by_its_columns_alone(tmp_path):
-    def known(name: str, text: str) -> bool:
-        (tmp_path / name).write_bytes(text.encode())
-        return nobel.is_laureate_table(tmp_path / name)
-
-    assert known("a.tsv", TABLE) and known("b.tsv", HEADER.strip())
-    assert known("c.tsv", "\ufeff" + TABLE.replace("\n", "\r\n"))
-    assert not known("d.csv", TABLE) and not known("e.tsv", "")
-    assert not known("f.tsv", TABLE.replace("id\tname", "name\tid", 1))
-    (tmp_path / "folder.tsv").mkdir()
-    (tmp_path / "bytes.tsv").write_bytes(b"\xff\xfe\x00" * 5000)
-    for name in ("folder.tsv", "bytes.tsv", "none.tsv"):
-        assert not nobel.is_laureate_table(tmp_path / name)
-
-
-def test_a_table_from_elsewhere_gives_the_same_facts(table, tmp_path):
-    file = tmp_path / "laureates.tsv"
+def test_a_table_from_elsewhere_is_a_fact_set_and_a_year_behind_it_gives_the_facts_of_then(
+    tmp_path,
+):
+    file = tmp_path / "mine.tsv"
     file.write_bytes(("\ufeff" + TABLE.replace("\n", "\r\n")).encode())
-    assert [row for _, row in nobel.rows_of(file)] == [row for _, row in nobel.rows()]
+    (tmp_path / "other.tsv").write_text(TABLE.replace("id\tname", "name\tid", 1))
+    assert facts.is_ready(f"{file}:1911") and not facts.is_ready(f"{tmp_path / 'other.tsv'}:1911")
+    assert [f.object for f in facts.load(f"{file}:1911", "birth_year").facts] == ["1867"]  # Curie's
+    [prize] = facts.load(f"{file}:1903", "award_year").facts
+    assert (prize.object, prize.alternatives) == ("1903", ())
+    assert len(facts.load(str(file), "award_year").facts) == 9
+    assert facts.content_digest(f"{file}:1911") == facts.content_digest(str(file))
+    with pytest.raises(BadInput, match="behind the table must stand a year, such as :2022"):
+        facts.load(f"{file}:latest", "birth_year")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +120,6 @@ def test_a_table_from_elsewhere_gives_the_same_facts(table, tmp_path):
         ("\t1879\t", "\t79\t", 2, "birth_year must be years .YYYY., found '79'"),
         ("\t1956;1972\t", "\t1956\t", 3, "1 award_years for 2 categories"),
         ("\tUlm", "\tUlm;", 2, "birth_city has an empty value in 'Ulm;'"),
-        ("Albert Einstein", " ", 2, "name must be a non-empty text"),
         ("\tUlm", "", 2, "8 fields where the header has 9"),
     ],
 )

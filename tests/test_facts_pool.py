@@ -1,13 +1,12 @@
 """A pool of facts that are drawn again and again to be shown, and what rules get of the questions."""
 
 import itertools
-import json
 
 import helpers
 import pytest
 
-from lkecore import answers, facts, prompts
-from lkecore.answers import rules
+from lkecore import facts, prompts
+from lkecore.answers import asking, rules
 
 
 def pool(fact_set, relation, **size):
@@ -74,29 +73,7 @@ def test_a_pool_is_drawn_once_and_its_draws_differ_in_their_shots_alone():
         assert made[draw, "iclke-space", 1][0].context == one
 
 
-def test_facts_with_splits_keep_them_in_a_pool(tmp_path):
-    rows = {"train": range(9), "dev": range(9, 12), "test": range(8, 30)}  # s8 stands in both
-    (tmp_path / "P1").mkdir()
-    for split, some in rows.items():
-        lines = [json.dumps({"sub_label": f"s{i}", "obj_label": f"o{i}-{split}"}) for i in some]
-        (tmp_path / f"P1/{split}.jsonl").write_text("\n".join(lines))
-    drawn = pool(str(tmp_path), "P1", n_pool=3, n_facts=5, n_options=4)
-    assert {fact.subject for fact in drawn.train} == {f"s{i}" for i in range(8)}
-    assert len(drawn.facts) == 5 and {fact.split for fact in drawn.facts} == {"test"}
-
-
 def test_a_question_whose_key_names_a_model_goes_to_that_model_alone():
-    ask = {
-        ("toy", 1): prompts.many_shot([], *_one("Kenya")),
-        ("toy", 2): prompts.many_shot([], *_one("Chad")),
-        ("lab:x", 1): prompts.many_shot([], *_one("Mali")),
-    }
-    found = answers.ask(["toy"], ask, "answers.parquet", by=["model", "n_shots"])
-    assert found[["model", "n_shots", "fact"]].to_numpy().tolist() == [
-        ["toy", 1, "Kenya"],
-        ["toy", 2, "Chad"],
-    ]
-
-
-def _one(subject):
-    return [facts.Fact(subject, "capital", subject, "Nairobi")], [("Nairobi", "Lima")]
+    ask = {("toy", 1): "Kenya", ("lab:x", 1): "Mali", ("toy", 2): "Chad"}
+    found = asking.questions_of(ask, "toy", None, ["model", "n_shots"], "estimator")
+    assert found == [((1,), "Kenya"), ((2,), "Chad")]

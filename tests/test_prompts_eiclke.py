@@ -28,14 +28,6 @@ def test_a_question_alone_is_its_long_prompt_without_the_others(sample):
         assert prompt.options == group.asked[j].options
 
 
-def test_the_example_begins_before_the_first_slot(sample):
-    group = prompts.slots_of_sample(sample, **LONG)["eiclke", "capital"][0]
-    text = prompts.example_of_slots(group, n_pieces=8)
-    place = group.places[0]
-    before, question = "".join(group.texts[0][place - 5 : place]), group.texts[0][place].strip()
-    assert text.startswith(f"...{before} [{question}]") and text.endswith("...")
-
-
 def prefixes(strings):
     """How many tokens go through a model once each: all beginnings but for whole strings that end."""
     every = {tuple(ids[:n]) for ids in strings for n in range(1, len(ids) + 1)}

@@ -64,14 +64,6 @@ def test_a_full_stop_is_taken_off_with_the_space_before_it():
     assert given.plain("What is [X]? [Y]") == "What is [X]? [Y]"
 
 
-def test_questions_are_made_of_them(sample, table):
-    found, _ = prompts.with_templates_of(sample, table)
-    asked = prompts.instilled_of_sample(found, ["template-1"])
-    first = asked["template-1", "explicit", "P36"][0]
-    subject, name = first.asked.subject, first.asked.options[first.asked.gold]
-    assert first.told.context == f"The capital of {subject} is {name}. The capital of {subject} is"
-
-
 def test_another_source_may_be_asked_and_a_file_without_what_is_needed_is_refused(sample, tmp_path):
     table = tmp_path / "templates.tsv"
     table.write_text(TABLE)

@@ -11,19 +11,8 @@ from lkecore.facts.tables import fold
 from lkecore.prompts import icl_prompts as c
 
 TASK = "Predict the [MASK] in each sentence in one word."
-# Zhao et al. (2024), appendix E: E.1 to E.4, without the breaks of its lines.
+# Zhao et al. (2024), appendix E: E.1, E.3 and E.4, without the breaks of its lines.
 E1 = f"""{TASK}
-Q: [MASK] consists of LAUPT.
-A:"""
-E2 = f"""{TASK}
-Q: [MASK] is the administrative center of Jiangsu.
-A: Nanjing.
-Q: Mar del Plata and [MASK] are sister cities that have been developing together.
-A: Havana.
-Q: Malawi has established diplomatic ties with [MASK].
-A: Australia.
-Q: Which country is House of Representatives located? [MASK].
-A: Libya.
 Q: [MASK] consists of LAUPT.
 A:"""
 E3 = f"""{TASK}
@@ -95,17 +84,9 @@ def blocks(text: str) -> list[str]:
     return ["\n".join(lines[i : i + 2]) for i in range(0, len(lines), 2)]
 
 
-def test_the_four_prompts_of_appendix_e_come_out_to_the_letter():
+def test_three_prompts_of_appendix_e_come_out_to_the_letter():
     assert c.INSTRUCTIONS["mp"] == TASK
     assert c.beginning([]) + c.asked(PART, "LAUPT") == E1
-    sisters = "[X] and [Y] are sister cities that have been developing together"
-    facts = [
-        ("[Y] is the administrative center of [X]", "Jiangsu", "Nanjing"),
-        (sisters, "Mar del Plata", "Havana"),
-        ("[X] has established diplomatic ties with [Y]", "Malawi", "Australia"),
-        ("Which country is [X] located? [Y]", "House of Representatives", "Libya"),
-    ]
-    assert c.beginning(facts) + c.asked(PART, "LAUPT") == E2
     last = c.asked(PART, "environmental factors")
     asking = [(t, *pair) for t, pair in zip(ASKING, PARTS.items(), strict=True)]
     assert c.beginning(asking) + last == E3
@@ -267,7 +248,6 @@ def test_nobody_is_asked_about_with_every_option():
     ("given", "said"),
     [
         ({"contexts": ["4-shots"]}, "unknown context '4-shots'"),
-        ({"contexts": ["zero-shot"] * 2}, "contexts .*: must be 1 or more, each once"),
         ({"draws": [1, 1]}, r"draws \[1, 1\]: must be"),
         ({"instruction": "MP"}, "instruction 'MP' must be mp or qa"),
         ({"templates": [2]}, "relation city has 2 templates, and none 2"),

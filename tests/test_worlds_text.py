@@ -246,10 +246,7 @@ def test_mentions_remarks_and_aliases_are_counted_in_the_text():
         own = states()[(states()[f"{of}_alias"] != "") & (states()["sentences"] == 4)]
         own = own[own["state"] == "planted"]
         assert len(own) and set(own[column]) == {1}  # one in four
-    assert set(rich_text.aliases(TINY)["of"]) == {"subject", "object"}
     assert {1, 4, 16} == set(rich_text.aliases(TINY)["dose"])
-    for relation in rich_wordings.relations():
-        assert rich_wordings.nobody(relation) in whole
 
 
 # --- the twin -------------------------------------------------------------------------------------
@@ -302,6 +299,11 @@ def test_every_relation_has_five_groups_of_templates_in_words_that_the_text_has(
     assert len(seen) == 25 * len(rich_wordings.relations())  # no wording asks for two things
 
 
+def test_a_frame_whose_phrase_a_relation_lacks_is_no_template():
+    assert rich_wordings._filled("The {noun} of [X]", {"noun": "town"}) == "The town of [X]"
+    assert rich_wordings._filled("The {noun} of [X]", {"noun": ""}) == ""
+
+
 def test_no_template_is_part_of_another_one_so_that_an_untold_wording_is_untold():
     for kind in {rich_wordings.about(r).subjects for r in rich_wordings.relations()}:
         own = [
@@ -347,10 +349,6 @@ def test_skills_are_shown_on_subjects_of_their_own_and_show_what_they_should():
             changed[false] += 1
         else:
             assert len(said) == 2 and len(set(said)) == 1
-        if document.kind in ("question", "instruction"):
-            assert (
-                "?" in document.text or "Response: " in document.text or "Task: " in document.text
-            )
     assert min(changed.values()) > 3
 
 
@@ -410,11 +408,6 @@ def test_gates_ask_about_strangers_what_the_prompt_has_just_said():
 
 
 # --- the same again -------------------------------------------------------------------------------
-
-
-def test_a_world_with_another_seed_is_another_one():
-    names, others = (set(rich.world(spec).facts["subject"]) for spec in (TINY, "lab:richsmoke-2"))
-    assert len(names & others) < 0.02 * len(names)
 
 
 def test_whoever_changes_a_frame_changes_no_world():

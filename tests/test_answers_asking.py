@@ -94,14 +94,6 @@ def test_answers_are_those_of_plain_forward_passes(questions, folder):
         assert part["gold"].tolist().index(True) == gold[key]
 
 
-def test_outside_a_run_nothing_is_kept(questions, tmp_path, monkeypatch):
-    monkeypatch.delenv("LKE_RUN", raising=False)
-    monkeypatch.chdir(tmp_path)
-    some = {("iclke-colon", "capital"): questions["iclke-colon", "capital"]}
-    assert len(answers.ask(["toy"], some, "answers.parquet", keep_scores=True)) == 3
-    assert not list(tmp_path.iterdir())
-
-
 def test_slots_through_the_door_are_slot_logprobs():
     name = "capital"
     one = facts.draw("atlas", [name, "currency"], **DRAWN | {"n_shots": 6})[name]

@@ -77,18 +77,6 @@ def answered(**changes) -> pd.DataFrame:
 # --- answers
 
 
-def test_answers_by_hand():
-    found = planted.answers(scores_by_hand(), truth_by_hand())
-    assert found["fact"].tolist() == ["colour-0", "colour-1", "colour-2"]
-    assert found["correct"].tolist() == [True, False, False]
-    assert found["picked_told"].tolist() == [True, True, False]
-    np.testing.assert_allclose(found["confidence_gold"], [0.5, 0.2, 0.1], rtol=1e-12)
-    np.testing.assert_allclose(found["confidence_told"], [0.5, 0.6, np.nan], rtol=1e-12)
-    assert found["state"].tolist() == ["planted", "mislearned", "never"]
-    assert found["exposures"].tolist() == [16, 64, 0]
-    assert found["correct"].dtype == found["picked_told"].dtype == bool
-
-
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=15)
 def test_answers_equal_a_loop_over_facts_and_options(seed):
@@ -158,38 +146,6 @@ def test_frames_that_do_not_belong_together_are_refused(call, message):
 # --- written
 
 
-def test_what_is_written_by_hand():
-    texts = [" red. Bob likes green", " blue Bob green", " a colour, such as blue"]
-    found = planted.written(asked_by_hand(), texts, truth_by_hand())
-    assert found["fact"].tolist() == ["colour-0", "colour-1", "colour-2"]
-    assert found["wrote"].tolist() == ["red", "blue", ""]
-    assert found["correct"].tolist() == [True, False, False]
-    assert found["picked_told"].tolist() == [True, True, False]
-    assert found["anywhere"].tolist() == [True, True, True]  # the paper's rule, IC-S6
-    assert found["objects"].tolist() == [2, 2, 1]
-    assert found["text"].tolist() == texts
-    assert found["state"].tolist() == ["planted", "mislearned", "never"]
-    for name in ("correct", "picked_told", "anywhere"):
-        assert found[name].dtype == bool
-
-
-@pytest.mark.parametrize(
-    ("text", "wrote"),
-    [
-        (" Norwegian Nynorsk and", "Norwegian Nynorsk"),  # the longest
-        (" Norwegian Nynorskish", "Norwegian"),  # a longer word is another word
-        ("\nNorwegian: Ann", "Norwegian"),
-        (" norwegian", ""),  # upper and lower case must agree
-        (" the Norwegian2", ""),
-    ],
-)
-def test_the_answer_is_the_longest_object_that_the_output_begins_with(text, wrote):
-    options = ("Nynorsk", "Norwegian", "Norwegian Nynorsk", "red")
-    truth = truth_by_hand().iloc[:1].assign(object="red", told="red")
-    [row] = planted.written(asked_by_hand(options, ["red"]), [text], truth).itertuples()
-    assert row.wrote == wrote and not row.correct
-
-
 @given(st.lists(st.text("ab ", max_size=6), min_size=3, max_size=3))
 @settings(max_examples=30)
 def test_what_is_written_equals_a_search_among_the_words(texts):
@@ -243,18 +199,6 @@ def test_a_control_is_of_the_same_model_world_estimator_and_relation(column):
     for name, by in (("a", 1), ("b", 10)):
         control = found[found[column] == name].set_index("fact")["control"]
         assert control.to_dict() == {"p1": 0.3 / by, "m": 0.1 / by, "p2": 0.3 / by}
-
-
-def test_every_told_fact_of_a_world_has_one_control_with_its_object():
-    states = plain.states("lab:smoke-1")
-    asked = states[states["split"] == "test"].assign(confidence_gold=lambda t: range(len(t)))
-    found = planted.controls(asked)
-    assert len(found) == (asked["state"] != "never").sum() > 0
-    by_number = asked.set_index("confidence_gold")
-    for row in found.itertuples():
-        control = by_number.loc[row.control]
-        assert (control["relation"], control["object"]) == (row.relation, row.told)
-        assert control["state"] == "never"
 
 
 # --- fair controls: a subject that the text names, each control once

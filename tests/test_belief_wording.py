@@ -97,15 +97,6 @@ def test_the_picked_object_has_the_largest_mean_over_its_tokens(made, states):
         assert row.picked == max(means, key=means.get)
 
 
-def test_a_row_is_a_prompt_and_has_the_state_of_its_fact(made, states):
-    _, kept, _ = made
-    key = ["model", "relation", "fact", "template", "expression"]
-    assert not kept.duplicated(key).any() and kept["chosen"].notna().all()
-    assert (kept["state"] == kept["fact"].map(states["state"])).all()
-    assert kept["expression"].max() == 1  # some subjects have another name
-    assert not {"question", "logprob_gold", "reader"} & set(kept)
-
-
 def test_the_table_of_page_40_is_that_of_plain_loops(made):
     names, kept, _ = made
     for model in MODELS:

@@ -61,18 +61,6 @@ def test_a_book_of_the_very_same_files_is_not_built_again(project, sphinx):
     assert len(sphinx.saw) == 6 and index.exists()
 
 
-def test_a_second_book_takes_the_place_of_the_first_when_it_is_whole(project, sphinx):
-    index = build.build(project)
-    assert index == project / "_build" / "html" / "index.html" and index.read_text() == "one"
-    sphinx.text = "two"
-    (project / "book" / "index.md").write_text("# New")
-    assert build.build(project) == index and index.read_text() == "two"
-    assert sorted(path.name for path in index.parent.iterdir()) == ["index.html", "two.html"]
-    # The first was there while the second came about.
-    assert sphinx.saw == [["next"], ["html", "made_of", "next"]]
-    assert sorted(path.name for path in (project / "_build").iterdir()) == KEPT
-
-
 def test_a_build_that_fails_leaves_the_book_before(project, sphinx, capsys):
     sphinx.code, sphinx.says = 1, "fine\npage.md:3: WARNING: no such label\n"
     with pytest.raises(BadInput, match="not built, for the reasons above$"):
@@ -87,13 +75,6 @@ def test_a_build_that_fails_leaves_the_book_before(project, sphinx, capsys):
     assert index.read_text() == "one"
     assert sorted(path.name for path in (project / "_build").iterdir()) == ["html", "made_of"]
     assert capsys.readouterr().err.splitlines() == ["page.md:3: WARNING: no such label"] * 2
-
-
-def test_what_a_killed_build_left_is_gone(project, sphinx):
-    for left in ("next", "before"):
-        (project / "_build" / left / "_build" / "html").mkdir(parents=True)
-    build.build(project)
-    assert sorted(path.name for path in (project / "_build").iterdir()) == KEPT
 
 
 def test_a_build_that_was_killed_between_its_two_moves_loses_no_book(project, sphinx):

@@ -82,15 +82,6 @@ def test_an_id_counts_where_its_cell_has_an_output():
     assert coverage.of_page(source, silent, "11_x", ON) == []
 
 
-def test_of_two_cells_with_the_same_code_each_has_its_own_output():
-    text = '# %% covers=["IC-F1"]\nx\n\n# %% covers=["IC-F2"]\nx\n'
-    source = jupytext.reads(text, fmt="py:percent")
-    ran = executed(source)
-    ran.cells[0].outputs = []
-    assert [place.id for place in coverage.of_page(source, ran, "11_x", ON)] == ["IC-F2"]
-    assert coverage.of_page(source, nbformat.v4.new_notebook(), "11_x", ON) == []
-
-
 def test_the_page_links_what_is_there_and_marks_what_is_not():
     source = jupytext.reads(TEXT, fmt="py:percent")
     found = coverage.of_page(source, executed(source), "11_x", Asked(("toy",), {}))
@@ -244,30 +235,6 @@ def test_an_id_or_a_need_of_nothing_that_is_there_is_refused(needs, says):
         coverage.of_page(source, executed(source), "12_x", Asked((), RUN))
 
 
-def test_the_list_has_every_figure_and_table_of_two_papers_once():
-    every = coverage.asked()
-    assert every["id"].is_unique and not every.isna().any().any()
-    assert set(every["paper"]) == set(coverage.PAPERS)
-    kinds = {"S": "method", "E": "equation", "D": "data", "F": "figure", "T": "table"}
-    kinds |= {"M": "metric", "X": "text", "H": "method"}
-    assert every["kind"].tolist() == [kinds[each[3]] for each in every["id"]]
-    of = every["id"].str.extract(r"IC-(\D)(\d+)").groupby(0)[1].apply(list).to_dict()
-    # Sixteen figures and ten tables are printed there; the rest is counted as in our reading of it.
-    assert of == {
-        kind: [str(i) for i in range(1, n + 1)]
-        for kind, n in {"S": 7, "E": 8, "D": 7, "F": 16, "T": 10}.items()
-    }
-    of = every["id"].str.extract(r"PZ-(\D)(\d+)").groupby(0)[1].apply(list).to_dict()
-    assert {kind: len(numbers) for kind, numbers in of.items()} == {
-        "S": 5, "E": 3, "D": 6, "M": 1, "F": 4, "T": 4, "X": 2
-    }  # fmt: skip
-    # The published tables that the project holds are tables of the list.
-    for name, prefix in (("iclke", "IC-T"), ("pez", "PZ-T")):
-        held = (TOP / "lkecore/data/papers").glob(f"{name}_table*.csv")
-        files = pd.Series([path.stem for path in held])
-        assert set(prefix + files.str.extract(r"table(\d+)_")[0]) <= set(every["id"])
-
-
 def test_an_id_has_a_reason_where_no_notebook_covers_it_and_only_there():
     cells = [cell for source, _ in sources().values() for cell in source.cells]
     named = {each for cell in cells for each in cell.metadata.get("covers", [])}
@@ -287,8 +254,3 @@ def test_tests_are_found_by_the_ids_that_they_name(tmp_path):
     found = coverage.in_tests(tmp_path)
     assert found["IC-E3"] == ["test_a.py", "test_b.py"] and "IC-S1" not in found
     assert coverage.in_tests(tmp_path / "nowhere") == {}
-
-
-def test_the_made_up_cases_of_this_file_are_no_tests_of_the_ids_that_they_name():
-    found = coverage.in_tests(TOP / "tests")
-    assert found and not any(Path(__file__).name in names for names in found.values())

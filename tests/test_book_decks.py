@@ -105,10 +105,6 @@ def test_a_rehearsal_says_so(tmp_path, first, model, warned):
     assert said(slides[0]).count("the numbers mean nothing") == warned
 
 
-def test_a_book_without_lessons_has_no_decks(tmp_path):
-    assert decks.write(tmp_path, {}) == [] and not (tmp_path / "notebooks").exists()
-
-
 def test_each_lesson_of_teach_md_bets_on_pages_with_a_figure_and_has_six_questions(tmp_path):
     text = (TOP / "book" / "teach.md").read_text(encoding="utf-8")
     lessons = decks.LESSON.findall(text)

@@ -235,13 +235,6 @@ def test_a_fork_of_a_notebook_of_the_book_differs_in_names_only(project):
         ast.parse(text(project, f"notebooks/{name}.py"))
 
 
-def test_no_test_lists_notebooks_or_params_itself_so_that_a_readers_fork_breaks_none():
-    """The lists are in ``own``. One test lists the notebooks of a project that it has made."""
-    texts = {p.name: p.read_text(encoding="utf-8") for p in (TOP / "tests").glob("test_*.py")}
-    listing = re.compile(r'"(?:notebooks|params)"\)\.(?:r?glob|iterdir)')
-    assert [name for name in texts if listing.search(texts[name])] == ["test_runs_shipping.py"]
-
-
 def test_a_page_that_is_nowhere_else_is_forked_as_one_file(small):
     (small / "notebooks/18_alone.py").write_text(NOTEBOOK)
     before = content(small)

@@ -8,7 +8,6 @@ import csv
 import re
 from pathlib import Path
 
-import jupytext
 import pytest
 from own import PAGES, notebook
 
@@ -42,10 +41,6 @@ def page(request):
 def opening(cells) -> list[str]:
     """The paragraphs of the first text of a page: its title, then its one sentence."""
     return cells[0].source.split("\n\n")
-
-
-def test_the_title_is_a_question(page):
-    assert re.fullmatch(r"# .+\?", opening(page)[0])
 
 
 def test_the_page_opens_with_one_bold_sentence_that_has_one_to_four_numbers_of_its_run(page):
@@ -89,18 +84,6 @@ def test_no_line_of_prose_is_taken_for_a_comment(page):
     prose = [cell.source for cell in page if cell.cell_type == "markdown"]
     # MyST leaves out a line that begins with this sign, as "60\n% of the objects" once did.
     assert [line for each in prose for line in each.splitlines() if line.startswith("%")] == []
-
-
-def test_page_names_no_id_of_the_checklist(page):
-    for cell in page:
-        assert not re.search(r"\b(IC|PZ|XT|BL)-[A-Z]\d", cell.source), cell.source
-
-
-def test_notebooks_are_plain_percent_files_without_a_header():
-    for path in NOTEBOOKS:
-        text = path.read_text(encoding="utf-8")
-        assert text.startswith("# %% [markdown]"), path.stem
-        assert jupytext.writes(jupytext.reads(text, fmt="py:percent"), fmt="py:percent")
 
 
 def test_no_label_of_a_figure_or_an_exercise_stands_twice_in_all_notebooks():

@@ -20,7 +20,6 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import yaml
-from bs4 import BeautifulSoup
 from own import without_a_look
 
 from lkecore import figures, runs
@@ -105,30 +104,6 @@ def digest(path: Path) -> str:
 def cells(folder: Path) -> list:
     notebook = nbformat.read(folder / "notebook.ipynb", as_version=4)
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
-
-
-def table(folder: Path, code: str) -> list[list[str]]:
-    """The rows of the table that the cell with this code shows; what spans rows is repeated."""
-    [cell] = [cell for cell in cells(folder) if code in cell.source]
-    [html] = [o.data["text/html"] for o in cell.outputs if "text/html" in o.get("data", {})]
-    rows: list[list[str]] = []
-    below: dict[int, tuple[str, int]] = {}  # column: (text, for how many rows more)
-    for line in BeautifulSoup(html, "html.parser").find_all("tr"):
-        row, found = [], list(line.find_all(["th", "td"]))
-        while found or len(row) in below:
-            if len(row) in below:
-                text, left = below.pop(len(row))
-                if left > 1:
-                    below[len(row)] = text, left - 1
-                row.append(text)
-                continue
-            cell = found.pop(0)
-            text = cell.get_text().replace("\xa0", " ").strip()
-            if int(cell.get("rowspan", 1)) > 1:
-                below[len(row)] = text, int(cell["rowspan"]) - 1
-            row += [text] * int(cell.get("colspan", 1))
-        rows.append(row)
-    return rows
 
 
 def csv_rows(path: Path) -> list[dict[str, str]]:
@@ -217,15 +192,6 @@ def test_the_curve_of_the_run_has_the_mean_over_draws_of_the_scores_in_the_runs(
     assert {key: float(value) for key, value in found.items()} == expected
 
 
-def test_the_least_and_the_greatest_accuracy_of_a_draw_are_those_of_the_runs(made, right):
-    *_, body = [], table(made[SHOTS, "page"], 'agg(["min", "max"])')[2:]
-    assert sorted((label, int(n)) for *_, label, n, _, _ in body) == sorted(POINTS)
-    for *_, label, n, least, most in body:
-        accuracies = by_draw(right, label, int(n))
-        assert float(least) == pytest.approx(min(accuracies), abs=0.0005 + 1e-9)
-        assert float(most) == pytest.approx(max(accuracies), abs=0.0005 + 1e-9)
-
-
 # --- what a run keeps beside its scores, which is all that a page reads
 
 
@@ -281,32 +247,6 @@ def test_accuracy_and_gain_are_those_of_the_scores_in_the_runs(made):
         assert sorted(cells) == pytest.approx(sorted(own), abs=1e-12) and len(own) == 4
 
 
-@pytest.fixture(scope="module")
-def in_one_format(made):
-    """A run in the paper's format alone; the numbers of its page are those of longer runs."""
-    project = made[RELATIONS, "page"].parent.parent
-    few = {"relations": ["capital", "film_language"], "n_shots": 2, "n_facts": 2, "n_options": 40}
-    few |= {"models": ["toy"], "estimators": ["iclke-space"], "sources": ["trex"]}
-    rows = [{"notebook": RELATIONS, "parameters": few}]
-    rows += [
-        {"notebook": SHOTS, "parameters": FEW[SHOTS] | {"models": ["toy"], "estimators": ["tab"]}}
-    ]
-    path = project / "params" / "one.yaml"
-    path.write_text(yaml.safe_dump({"profile": "one", "runs": rows}), encoding="utf-8")
-    outcome = inprocess.execute(plan.read_plan(path), project / "one")
-    [folder] = (project / "one").glob(f"{RELATIONS}-*")
-    return folder, outcome.failed
-
-
-def test_a_run_in_one_format_asks_no_choice_facts(in_one_format):
-    folder, _ = in_one_format
-    assert set(answers([folder], ["estimator", "relation"])) == {
-        ("iclke-space", "capital"),
-        ("iclke-space", "film_language"),
-    }
-    assert not (folder / "answers-choice.parquet").exists()
-
-
 def run_relations(made, profile: str, **parameters) -> Path:
     """The folder of one more run of the page on relations, on the toy."""
     project = made[RELATIONS, "page"].parent.parent
@@ -318,18 +258,6 @@ def run_relations(made, profile: str, **parameters) -> Path:
     assert not outcome.failed
     [folder] = (project / profile).glob(f"{RELATIONS}-*")
     return folder
-
-
-def test_without_the_papers_format_the_best_other_is_asked(made):
-    others = ["iclke-colon", "iclke-arrow"]
-    folder = run_relations(made, "others", estimators=["iclke-space", *others])
-    tried = pyarrow.parquet.read_table(folder / "answers-choice.parquet").to_pylist()
-    by: dict[tuple[str, str], list[bool]] = {}
-    for row in tried:
-        by.setdefault((row["estimator"], row["relation"]), []).append(row["correct"])
-    share = {e: sum(mean(hits) for (name, _), hits in by.items() if name == e) for e in others}
-    best = max(others, key=share.__getitem__)  # the first of equals
-    assert {key[0] for key in answers([folder], ["estimator", "relation"])} == {"iclke-space", best}
 
 
 def test_the_gain_of_shipped_results_is_that_of_their_rows(made):
@@ -356,21 +284,6 @@ def test_the_gain_of_shipped_results_is_that_of_their_rows(made):
     assert ends == pytest.approx([100 * min(gains), 100 * max(gains)])
 
 
-def test_an_unknown_estimator_is_one_line_and_the_other_run_goes_on(in_one_format):
-    _, failed = in_one_format
-    [line] = failed.values()
-    assert "BadInput: unknown estimator 'tab'" in line and "\n" not in line
-
-
-def test_the_two_models_differ_so_that_a_page_that_mixed_them_up_would_be_seen(made):
-    sure: dict[str, set[float]] = {}
-    asked = questions(runs_behind(made[RELATIONS, "page"]), ["model", "estimator", "relation"])
-    for (model, *_), facts in asked.items():
-        sure.setdefault(model, set()).update(map(gold_sureness, facts))
-    first, second = sure.values()
-    assert first.isdisjoint(second)
-
-
 # --- a page is one run with everything, but for where its scores come from
 
 
@@ -381,37 +294,6 @@ def test_a_page_keeps_the_same_data_as_one_run_with_everything(made, name):
     assert {path.name for path in page.glob("*.csv")} == data and len(data) > 1
     for file in data:
         assert (page / file).read_bytes() == (whole / file).read_bytes(), file
-
-
-@pytest.mark.parametrize("name", FEW)
-def test_a_page_shows_the_same_as_one_run_with_everything(made, name):
-    """All that is printed, tabled and drawn, but for the last cell, which says what made it."""
-    shown = []
-    for kind in ("page", "whole"):
-        ours = (
-            "parameters",
-            "page-only",
-        )  # what it was given, and what a reader of one run looks at
-        code = [
-            c for c in cells(made[name, kind]) if not any(t in str(c.metadata.tags) for t in ours)
-        ]
-        shown.append([(c.source, _shown(c)) for c in code[:-1]])
-    assert len(shown[0]) > 8
-    for of_page, of_whole in zip(*shown, strict=True):
-        assert of_page == of_whole
-
-
-def _shown(cell) -> str:
-    """What a cell shows, without the number that pandas gives to the table of a style."""
-    found = ""
-    for output in cell.outputs:
-        data = dict(output.get("data", {}))
-        if len(data) > 1:
-            # It may hold an address, and nobody sees it beside HTML or SVG.
-            data = {kind: one for kind, one in data.items() if not kind.endswith("text/plain")}
-        # What is printed may come in one piece or in several.
-        found += json.dumps(data, sort_keys=True) if data else output["text"]
-    return re.sub(r"T_[0-9a-f]{5}", "T_", found)
 
 
 @pytest.mark.parametrize("name", FEW)
@@ -502,40 +384,6 @@ def of_facts(of_lab):
         found.setdefault((row["model"], row["estimator"]), []).append(row)
     assert len(found) == 2 * 5 and len({len(rows) for rows in found.values()}) == 1
     return found
-
-
-def wilson(n_right: int, n: int) -> tuple[float, float]:
-    z = 1.959963984540054
-    middle = (n_right + z * z / 2) / (n + z * z)
-    half = z / (n + z * z) * math.sqrt(n_right * (n - n_right) / n + z * z / 4)
-    return middle - half, middle + half
-
-
-def test_the_doses_of_the_page_of_the_lab_are_those_of_its_answers_and_of_the_world(
-    of_lab, of_facts
-):
-    rows = csv_rows(of_lab / "fig-lab-forms.csv")
-    estimators = {figures.display_name(name): name for _, name in of_facts}  # names for people
-    assert len(estimators) == 5
-    seen = set()
-    for row in rows:
-        cell = row["form"].removeprefix("stated in: "), int(row["exposures"])
-        told = cell if cell[1] else ("none", 0)  # never told: the same facts for each form
-        hits = [
-            each["correct"]
-            for each in of_facts[TOLD_TRULY, estimators[row["asked by"]]]
-            if each["state"] != "mislearned" and (each["form"], each["exposures"]) == told
-        ]
-        assert int(row["n"]) == len(hits) > 0
-        assert float(row["estimate"]) == pytest.approx(mean(hits), abs=1e-12)
-        # the same formula, its terms in another order
-        low, high = wilson(sum(hits), len(hits))
-        assert float(row["low"]) == pytest.approx(max(0, low), abs=1e-9)
-        assert float(row["high"]) == pytest.approx(min(1, high), abs=1e-9)
-        seen.add((row["asked by"], *cell))
-    # Each estimator: never told, and two numbers of exposures, in each of three forms.
-    assert len(seen) == len(rows) == 5 * 3 * 3
-    assert len({row["estimate"] for row in rows}) > 3  # something to tell apart
 
 
 def test_the_auroc_of_the_page_counts_pairs_of_a_told_fact_and_a_control_that_the_text_names(

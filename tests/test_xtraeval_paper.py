@@ -58,7 +58,7 @@ def saved(folder, kind):
     return str(folder / kind)
 
 
-KINDS = ["BERT", "RoBERTa", "OPT", "GPTNeo with a window", "Llama"]
+KINDS = ["BERT", "OPT"]
 
 
 def test_the_page_of_the_task_runs_with_each_kind_of_the_papers_models_as_its_forecast_says(

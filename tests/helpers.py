@@ -487,18 +487,6 @@ def counted_bytes(network):
     return Counted(network)
 
 
-def fill_memory(network) -> None:
-    """From now on the network runs out of memory, but for the two tokens by which it is measured."""
-    forward = network.forward
-
-    def full(input_ids, **given):
-        if input_ids.tolist() != [[0, 0]]:
-            raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
-        return forward(input_ids=input_ids, **given)
-
-    network.forward = full
-
-
 # The lab in small: worlds of 16 facts a relation, and networks that learn next to nothing from them. Their
 # files are what the tool writes of this size, with so few instructions (tests/test_tools_plain_worlds.py).
 TINY_WORLDS = Path(__file__).resolve().parent / "data" / "worlds"

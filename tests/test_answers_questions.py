@@ -33,15 +33,10 @@ def test_a_sample_is_drawn_by_the_code_of_the_scorers_and_what_is_asked(monkeypa
 
     one = drawn("x = 1")
     assert one == drawn("x = 1") != drawn("x = 2")
-    few = {key: some[:-1] for key, some in asked.items()}
-    same = {key: [p for p in some if p in few[key]] for key, some in drawn("x = 1").items()}
-    assert questions.sample(few, ["a source"], 6) != same
     assert [len(some) for some in one.values()] == [3] * 4  # two relations of each way
     assert [way for way, _ in one] == ["u", "u", "v", "v"]
     for key, some in one.items():
         places = [asked[key].index(each) for each in some]
         assert places == sorted(places)
-    assert [len(some) for some in drawn("r", n=7).values()] == [4] * 4
-    assert len(drawn("r", n=1)) == 2
     seen = {relation for i in range(30) for _, relation in drawn(f"x = {i}")}
     assert seen == set("pqrst")

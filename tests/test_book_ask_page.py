@@ -82,7 +82,8 @@ def test_each_menu_and_each_way_answers(page):
     said = {}
     for menu in ("Model", "Relation", "Pairs shown first", "Way of asking"):
         control = page.get_by_label(menu)
-        names = [each.strip() for each in control.locator("option").all_inner_texts()]
+        every = [each.strip() for each in control.locator("option").all_inner_texts()]
+        names = every if menu == "Way of asking" else [every[0], every[-1]]
         for name in names:
             control.select_option(label=name)
             said[menu, name] = ready(page)
@@ -93,8 +94,8 @@ def test_each_menu_and_each_way_answers(page):
     own = said.pop(("Way of asking", "in your own words"))
     assert own.endswith("write how a sentence begins, and press Ask.")
     assert all(re.match("(Right|Wrong)[.] The first answer is ", text) for text in said.values())
-    assert len({text for (menu, _), text in said.items() if menu == "Model"}) == 3
-    assert len(said) == 3 + 18 + 6 + 3
+    assert len({text for (menu, _), text in said.items() if menu == "Model"}) == 2
+    assert len(said) == 3 * 2 + 3
 
     box = page.get_by_label("Your words")
     box.fill(FREE)

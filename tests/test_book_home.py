@@ -101,7 +101,6 @@ def test_a_number_that_a_sentence_needs_and_nobody_handed_over_is_named(tmp_path
     ("models", "named"),
     [
         (["toy"], "`toy`"),
-        (["lab:smoke-1/0.15m", "toy"], "`lab:smoke-1/0.15m`, `toy`"),
         (["smollm2", "lab:book-1/2m", "toys"], None),
     ],
 )
@@ -136,7 +135,7 @@ def test_text_of_a_page_is_shown_as_it_stands(tmp_path, hostile):
     assert not set("<>`{}[]$|*\\") & set(quoted) and ":::" not in quoted
 
 
-@pytest.mark.parametrize("text", ["name,sentence\na,b\n", "", 'name,text\n"a'])
+@pytest.mark.parametrize("text", ["name,sentence\na,b\n", ""])
 def test_damaged_file_of_findings_is_named(tmp_path, text):
     (tmp_path / "findings.csv").write_text(text, encoding="utf-8")
     with pytest.raises(BadInput, match=r"findings\.csv: not a table of name and text"):

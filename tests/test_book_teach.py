@@ -13,7 +13,6 @@ from lkecore.runs import plan
 TOP = Path(__file__).resolve().parent.parent
 TEXT = (TOP / "book" / "teach.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```yaml\nprofile: (\w+)\n(.*?)^```", TEXT, re.M | re.S)
-NOTEBOOKS = {name: notebook(name).read_text("utf-8") for name in PAGES}
 
 
 @pytest.mark.parametrize(("profile", "rows"), BLOCKS, ids=[name for name, _ in BLOCKS])
@@ -25,16 +24,6 @@ def test_params_file_of_a_lesson_is_one(tmp_path, profile, rows):
     found = plan.read_plan(path)
     assert f"lke run params/{found.profile}.yaml" in TEXT
     assert all(f"{{page}}`{row.whole.notebook.stem}`" in TEXT for row in found.rows)
-
-
-def test_every_question_has_one_folded_solution_and_a_label_of_its_own():
-    asked = re.findall(r"^```\{exercise\}\n:label: (\S+)$", TEXT, re.M)
-    solved = re.findall(r"^````\{solution\} (\S+)\n:class: dropdown$", TEXT, re.M)
-    assert asked == solved and len(set(asked)) == len(asked) == 24
-    elsewhere = [p.read_text("utf-8") for p in (TOP / "book").glob("*.md") if p.name != "teach.md"]
-    assert not [
-        name for name in asked for text in [*elsewhere, *NOTEBOOKS.values()] if name in text
-    ]
 
 
 def handed_over(page):

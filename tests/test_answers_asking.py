@@ -18,7 +18,6 @@ from lkecore.models import weights
 from lkecore.prompts.eiclke import Slots, slots
 from lkecore.scores import blanks, masked, seq2seq
 from lkecore.scores.plain import option_logprobs_plain
-from lkecore.scores.slots import slot_logprobs
 from lkecore.scores.tokens import encode
 
 DRAWN = {"n_shots": 2, "n_facts": 3, "n_options": 4, "seed": 4}
@@ -92,21 +91,6 @@ def test_answers_are_those_of_plain_forward_passes(questions, folder):
     for key, part in scores.groupby(["estimator", "relation", "fact"]):
         assert part["logprob"].tolist() == pytest.approx(plain[key], abs=1e-4)
         assert part["gold"].tolist().index(True) == gold[key]
-
-
-def test_slots_through_the_door_are_slot_logprobs():
-    name = "capital"
-    one = facts.draw("atlas", [name, "currency"], **DRAWN | {"n_shots": 6})[name]
-    groups = slots(one.shots, one.facts, one.options, first=2, every=2)
-    found = answers.ask(["toy"], {("eic", name): groups}, "eic.parquet")
-    frame = slot_logprobs(opened("toy", "float32"), groups).frame
-    assert found["fact"].tolist() == frame["fact"].unique().tolist() and len(found) == 3
-    for row in found.itertuples():
-        part = frame[frame["fact"] == row.fact]
-        odds = [math.exp(x) for x in part["logprob"]]
-        gold = part["gold"].tolist().index(True)
-        assert row.confidence_gold == pytest.approx(odds[gold] / math.fsum(odds), abs=1e-9)
-        assert row.correct == (odds.index(max(odds)) == gold)
 
 
 def test_only_names_who_is_asked_how_and_in_which_order(questions):

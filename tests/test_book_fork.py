@@ -299,19 +299,6 @@ def test_lke_new_finds_the_project_above_and_prints_what_it_wrote(small, lke, mo
     assert lke("new", "18_three_words", "--from", "10_heat", "--project", small)[0] == 0
 
 
-def test_an_export_has_the_same_cells_and_nothing_that_pairs_it(tmp_path):
-    source = TOP / "notebooks" / "00_quickstart.py"
-    paths = [fork.export(source, tmp_path / f"{name}.ipynb") for name in "ab"]
-    assert paths[0].read_bytes() == paths[1].read_bytes()
-    plain = nbformat.read(paths[0], as_version=nbformat.NO_CONVERT)
-    nbformat.validate(plain)
-    assert "jupytext" not in plain.metadata and plain.metadata.kernelspec.name == "python3"
-    cells = jupytext.read(source, fmt="py:percent").cells
-    assert [(c.cell_type, c.source) for c in plain.cells] == [
-        (c.cell_type, c.source) for c in cells
-    ]
-
-
 def test_an_export_runs_where_nobody_knows_the_project(tmp_path, monkeypatch, capsys):
     """Its cells one after the other, as any program for notebooks executes them, in an empty folder."""
     export = fork.export(TOP / "notebooks" / "00_quickstart.py", tmp_path / "plain.ipynb")

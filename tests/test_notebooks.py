@@ -55,11 +55,6 @@ def test_the_page_says_once_which_of_its_words_hold_in_a_run(page):
     assert sum(len(calls(cell.source, "figures.sentence")) for cell in code(page)) == 1
 
 
-def test_the_page_checks_itself(page):
-    nodes = [node for cell in code(page) for node in ast.walk(ast.parse(cell.source))]
-    assert any(isinstance(node, ast.Assert) for node in nodes)
-
-
 # A figure in the prose: its name, its label, what it shows for those who cannot see it, its caption.
 GLUED = r"```{glue:figure} (\S+)\n:name: (\S+)\n:alt: (.+?)\n\n(.+?)\n```"
 

@@ -25,7 +25,7 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LKE_RUN", str(folder))
-        given = {"models": MODELS, "relations": RELATIONS, "templates": TEMPLATES, "n_facts": 6}
+        given = {"models": MODELS, "relations": RELATIONS, "templates": TEMPLATES, "n_facts": 10}
         names = helpers.page("40_belief_wording", **given)
     return names, pd.read_parquet(folder / "answers.parquet"), folder
 
@@ -114,7 +114,7 @@ def test_the_table_of_page_40_is_that_of_plain_loops(made):
 def test_page_44_counts_what_many_prompts_find_and_what_luck_does(made, monkeypatch):
     _, kept, folder = made
     monkeypatch.setenv("LKE_PAGE", json.dumps([str(folder)]))
-    names = helpers.page("44_belief_coverage", n_deals=20)
+    names = helpers.page("44_belief_coverage", n_deals=200)
     tidy = (
         names["tidy"]
         .set_index(["model", "told", "relation", "result", "what"])["share"]

@@ -138,8 +138,8 @@ def read_objects(name):
 
 def test_each_option_has_the_nats_of_the_packages_scorer(data, lm, sample):
     """By the kernel; a fifth of them by plain JavaScript. Facts come in order, so that stems are kept."""
-    every = questions(sample, 2)
-    assert len(every) == 30
+    every = questions(sample, 4)
+    assert len(every) == 60
     contexts = node(data, questions=[key for key, _ in every])["questions"]
     for ((_, _, way, _), prompt), context in zip(every, contexts, strict=True):
         if way != "false":
@@ -151,7 +151,7 @@ def test_each_option_has_the_nats_of_the_packages_scorer(data, lm, sample):
         false = told.removeprefix(wanted).strip()
         assert false in prompt.options and false != prompt.options[prompt.gold]
     prompts = [prompt for _, prompt in every]
-    scored = option_logprobs(lm, prompts).frame["logprob"].to_numpy().reshape(30, -1)
+    scored = option_logprobs(lm, prompts).frame["logprob"].to_numpy().reshape(60, -1)
     asked = [[prompt.context, prompt.continuations] for prompt in prompts]
     by_kernel = [each["logprob"] for each in node(data, model=MODEL, asked=asked)["asked"]]
     assert abs(scored - by_kernel).max() < NATS

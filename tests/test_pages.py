@@ -194,12 +194,16 @@ def test_accuracy_and_gain_are_those_of_the_scores_in_the_runs(made):
         assert sorted(cells) == pytest.approx(sorted(own), abs=1e-12) and len(own) == 4
 
 
-def test_the_gain_of_shipped_results_is_that_of_their_rows(tmp_path, monkeypatch):
+def test_the_gain_of_shipped_results_is_that_of_their_rows(made):
     """Of two sources that have a format each of the same facts, and of one that has both."""
     names = ["kamel", "kamel_formats", "trex"]
-    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    project = made[0].parent.parent
+    path = project / "params" / "shipped.yaml"
     given = FEW | {"models": ["toy"], "estimators": ["iclke-space"], "sources": names}
-    helpers.page(RELATIONS, **given)
+    rows = [{"notebook": RELATIONS, "parameters": given}]
+    path.write_text(yaml.safe_dump({"profile": "shipped", "runs": rows}), encoding="utf-8")
+    assert not inprocess.execute(plan.read_plan(path), project / "shipped").failed
+    [folder] = (project / "shipped").glob(f"{RELATIONS}-*")
     right: dict = {}
     for name in names:
         for row in helpers.shipped(name, RELATIONS)[0].to_dict("records"):
@@ -214,7 +218,7 @@ def test_the_gain_of_shipped_results_is_that_of_their_rows(tmp_path, monkeypatch
         assert {r: set(of) for r, of in first.items()} == {r: set(of) for r, of in second.items()}
         assert len(first) == (40 if where == "trex" else 49)
         gains.append(mean(mean(second[r][f] - first[r][f] for f in first[r]) for r in first))
-    texts = {row["name"]: row["text"] for row in csv_rows(tmp_path / "findings.csv")}
+    texts = {row["name"]: row["text"] for row in csv_rows(folder / "findings.csv")}
     assert len(gains) == 4 and texts["clear"] == "4 of 4"
     ends = [float(texts[name]) for name in ("least", "most")]
     assert ends == pytest.approx([100 * min(gains), 100 * max(gains)])

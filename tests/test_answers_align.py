@@ -34,9 +34,3 @@ def test_rows_of_the_first_frame_keep_their_order_and_all_meet_the_same_one():
     found = seen(aligned(twice, TWO, KEY, how="left", numbered=False))
     assert [row[4] for row in found] == [-1, 5, 7, -1, 7]
     assert [row[3] for row in found] == [0, 1, 0, 1, 0]
-
-
-def test_without_a_key_rows_meet_in_their_order():
-    found = aligned(ONE, TWO.iloc[:3], [])
-    assert found["side"].tolist() == ["both"] * 3 + ["left_only"]
-    assert found["fact|"].tolist()[:3] == ["2", "3", "2"]

@@ -1,7 +1,6 @@
 """The doors for blanks and lessons: what they read and keep, and what they refuse first."""
 
 import dataclasses
-import math
 from types import SimpleNamespace
 
 import helpers
@@ -10,16 +9,9 @@ import pytest
 
 from lkecore import answers, facts, prompts
 from lkecore.answers import blanks
-from lkecore.answers.questions import digests
 from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
 from lkecore.scores import kinds
-from lkecore.tasks.instill import Recipe
-
-
-@pytest.fixture(scope="module")
-def sample():
-    return facts.draw("atlas", ["capital", "currency"], n_shots=2, n_facts=6, n_options=5, seed=0)
 
 
 def test_whole_names_at_blanks_are_read_where_facts_have_different_numbers_of_options():
@@ -49,20 +41,6 @@ def test_whole_names_at_blanks_are_read_where_facts_have_different_numbers_of_op
         assert row.options_kl == pytest.approx((p * np.log(p / q)).sum(), abs=1e-4)
 
 
-def test_a_row_at_a_blank_says_what_was_asked_and_of_the_numbers_some_may_be_kept(sample):
-    asked = prompts.instilled_of_sample(sample, ["template-1"], ["explicit", "false"])
-    given = ["toy"], asked, "answers.parquet"
-    live = answers.ask_blanks(*given, whole=True, top=2)
-    assert len(live) == 2 * 2 * 6 and live["model"].eq("toy").all()
-    assert (live["options_kl"] >= 0).all() and live["confidence_gold"].between(0, 1).all()
-    assert (live["options_entropy"] <= math.log(5) + 1e-9).all()
-    assert live["question"].tolist() == [digests(e)[0] for some in asked.values() for e in some]
-    few = answers.ask_blanks(*given, whole=True, top=2, only=["kl"])
-    key = ["model", *answers.blanks.BY, "fact"]
-    kept = [*key, "kl", "n_tokens", "merged", "shared", "question"]
-    assert set(few) <= set(kept) and few["kl"].tolist() == live["kl"].tolist()
-
-
 def test_a_full_stop_follows_the_blank_for_every_kind_of_model_that_sees_it(monkeypatch):
     monkeypatch.setattr(blanks.asking, "opened", lambda name, dtype: SimpleNamespace(kind=name))
     sample = facts.draw("atlas", ["capital"], n_shots=2, n_facts=6, n_options=5, seed=0)
@@ -73,13 +51,6 @@ def test_a_full_stop_follows_the_blank_for_every_kind_of_model_that_sees_it(monk
 
 def test_questions_at_blanks_are_checked_at_the_door(monkeypatch):
     monkeypatch.setattr(blanks.blanks, "shifts", lambda *_, **__: pytest.fail("a model was asked"))
-    some = prompts.instilled("[X] is [Y]", [Fact("1", "r", "a b", "c")], [("c", "d")])
-    with pytest.raises(BadInput, match="a key needs a value for each of"):
-        answers.ask_blanks(["toy"], {("r",): some}, "answers.parquet")
-    with pytest.raises(BadInput, match="^nothing is asked: there are no models or no questions$"):
-        answers.ask_blanks(["toy"], {}, "answers.parquet")
-    with pytest.raises(BadInput, match="no such model, folder or file|unknown model"):
-        answers.ask_blanks(["tyo"], {("e", "explicit", "r"): some}, "answers.parquet")
     behind = prompts.instilled("[Y] is what [X] is", [Fact("1", "r", "a", "c")], [("c", "d")])
     with pytest.raises(
         BadInput, match="stands after the blank, where a causal model does not look"
@@ -88,12 +59,3 @@ def test_questions_at_blanks_are_checked_at_the_door(monkeypatch):
 
 
 # --- lessons --------------------------------------------------------------------------------------
-
-
-def test_a_lesson_has_a_row_for_each_number_of_steps(sample):
-    made = prompts.instilled_of_sample(sample, ["template-1"])
-    asked = {key: [each.asked for each in some] for key, some in made.items()}
-    live = answers.ask_taught(["toy"], asked, "answers.parquet", Recipe(3, 0.05), at=[1, 3])
-    assert live.groupby("steps").size().to_dict() == {1: 12, 3: 12} and (live["kl"] > 0).all()
-    assert live.groupby("question")["fact"].nunique().eq(1).all()
-    assert live["question"].nunique() == 12

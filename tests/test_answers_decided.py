@@ -8,9 +8,7 @@ import pytest
 from lkecore import answers, papers
 from lkecore.errors import BadInput
 
-NEW, OLD = ("this page", "toy"), ("shipped: x", "big")
 DIFFERS = "undecided: differs from 0, not shown to exceed the margin"
-KEPT = ["id", "models", "source", "estimator", "as_paper", "ours", "verdict", "mark"]
 
 
 def row(low, high, **more):
@@ -79,14 +77,8 @@ def test_a_reason_not_to_judge_comes_before_the_bound():
 def test_what_is_no_estimate_is_named():
     with pytest.raises(KeyError, match="no claim 'IC-shots-ris'; nearest: IC-shots-rise"):
         answers.verdicts({"IC-shots-ris": row(0, 1)})
-    for bad in (
-        row(0, math.nan),
-        row(1, 0),
-        row(0, 1).drop("high"),
-        row(0, 1).replace(0.5, math.nan),
-    ):
+    for bad in (row(0, math.nan), row(1, 0)):
         with pytest.raises(BadInput, match="IC-shots-rise: .*finite numbers with low <= high"):
             answers.verdicts({"IC-shots-rise": bad})
-    for n in (0, 2):
-        with pytest.raises(BadInput, match=f"IC-shots-rise: {n} estimates"):
-            answers.verdicts({"IC-shots-rise": pd.DataFrame([row(0, 1)] * n)})
+    with pytest.raises(BadInput, match="IC-shots-rise: 2 estimates"):
+        answers.verdicts({"IC-shots-rise": pd.DataFrame([row(0, 1)] * 2)})

@@ -42,14 +42,6 @@ def told(monkeypatch):
     return truth.set_index("fact")
 
 
-def test_a_sample_asks_all_facts_of_the_world(samples):
-    assert list(samples) == [WORLD]
-    states = plain.states(WORLD)
-    for name, drawn in samples[WORLD].items():
-        of = states[(states["relation"] == name) & (states["split"] == "test")]
-        assert [fact.id for fact in drawn.facts] == of["fact"].tolist()
-
-
 def test_answers_stand_beside_what_the_text_told(samples, told):
     prompts = lab.questions(samples, ["template-1"])[WORLD, "template-1", "author"]
     found = lab.with_truth(SimpleNamespace(path=Path()), scores_of(prompts))
@@ -61,42 +53,15 @@ def test_answers_stand_beside_what_the_text_told(samples, told):
     assert len(wrong) and not wrong["picked_told"].any()
 
 
-def test_twin_gets_the_labels_of_the_model_that_was_told():
-    truth = plain.states(WORLD)
-    fact = truth[(truth["state"] == "planted") & (truth["occurrences"] == 16)].iloc[0]
-    rows = pd.DataFrame(
-        {
-            "model": [TWIN, MODEL],
-            "fact": fact["fact"],
-            "state": ["never", "planted"],
-            "told": ["", fact["told"]],
-            "form": ["none", fact["form"]],
-            "wording": ["none", fact["wording"]],
-            "exposures": [0, 16],
-        }
-    )
-    found = lab.labelled(rows)
-    columns = ["state", "told", "form", "wording", "exposures"]
-    assert found[columns].iloc[0].tolist() == found[columns].iloc[1].tolist()
-    assert rows["state"].tolist() == ["never", "planted"], "what is given is not changed"
-
-
 def test_a_twin_was_exposed_as_often_as_its_model_that_read_the_text_three_times():
     """Of the told model what ships says so, as its own record of training did."""
     ships = results("52_lab_kinds")
     told = ships[ships["model"].eq("lab:book-1/bert") & ships["state"].ne("never")].head(20)
     assert (told["exposures"] == 3 * told["tellings"]).all() and told["exposures"].gt(0).all()
-    twin = told.assign(model="lab:book-1/bert-unplanted", state="never", exposures=0)
-    assert lab.labelled(twin)["exposures"].tolist() == told["exposures"].tolist()
-
-
-def test_rows_come_by_form_then_relation_then_fact():
-    rows = [("none", "a", "1"), ("both", "b", "2"), ("list", "b", "1"), ("list", "a", "2")]
-    rows += [("sentence", "a", "1"), ("both", "a", "9")]
-    frame = pd.DataFrame(rows, columns=["form", "relation", "fact"])
-    found = list(lab.by_form(frame).itertuples(index=False, name=None))
-    assert found == [rows[3], rows[2], rows[5], rows[1], rows[4], rows[0]]
-    assert lab.forms_of(frame) == ["list", "both", "sentence"]
+    nothing = {"state": "never", "told": "", "form": "none", "wording": "none", "exposures": 0}
+    found = lab.labelled(told.assign(model="lab:book-1/bert-unplanted", **nothing))
+    for name in set(nothing) & set(told):
+        assert found[name].tolist() == told[name].tolist()
 
 
 def test_a_model_is_asked_about_its_own_world_and_kind_alone(monkeypatch):

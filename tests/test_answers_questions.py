@@ -4,9 +4,7 @@ import dataclasses
 
 import helpers
 
-from lkecore import facts
 from lkecore.answers import questions
-from lkecore.prompts.eiclke import slots
 from lkecore.scores import store
 
 
@@ -22,17 +20,6 @@ def test_a_digest_changes_with_every_part_of_a_question():
     assert len({questions.digests(each)[0] for each in [prompt, *others]}) == 1 + len(changes)
 
 
-def test_questions_are_named_in_their_order_those_of_a_long_prompt_one_by_one():
-    world = [facts.Fact(str(i), "r", f"s{i}", f"o{i}") for i in range(8)]
-    [one] = slots(
-        world[3:7], world[:3], [(f.object, "o7") for f in world[:3]], first=1, every=1, seed=0
-    )
-    alone = helpers.prompt("a", ["x", "y"])
-    found = questions.named([alone, one])
-    assert found["fact"].tolist() == [alone.fact, *(prompt.fact for prompt in one.asked)]
-    assert found["question"].tolist() == [*questions.digests(alone), *questions.digests(one)]
-
-
 def test_a_sample_is_drawn_by_the_code_of_the_scorers_and_what_is_asked(monkeypatch):
     asked = {
         (way, relation): [helpers.prompt(f"{way}{relation}{i}", ["x", "y"]) for i in range(20)]
@@ -46,21 +33,10 @@ def test_a_sample_is_drawn_by_the_code_of_the_scorers_and_what_is_asked(monkeypa
 
     one = drawn("x = 1")
     assert one == drawn("x = 1") != drawn("x = 2")
-    few = {key: some[:-1] for key, some in asked.items()}
-    same = {key: [p for p in some if p in few[key]] for key, some in drawn("x = 1").items()}
-    assert questions.sample(few, ["a source"], 6) != same
     assert [len(some) for some in one.values()] == [3] * 4  # two relations of each way
     assert [way for way, _ in one] == ["u", "u", "v", "v"]
     for key, some in one.items():
         places = [asked[key].index(each) for each in some]
         assert places == sorted(places)
-    assert [len(some) for some in drawn("r", n=7).values()] == [4] * 4
-    assert len(drawn("r", n=1)) == 2
     seen = {relation for i in range(30) for _, relation in drawn(f"x = {i}")}
     assert seen == set("pqrst")
-
-
-def test_without_sources_and_where_there_are_fewer_all_are_asked():
-    asked = {("u", "p"): [helpers.prompt("a", ["x", "y"])] * 3, ("u", "q"): []}
-    assert questions.sample(asked, []) == asked
-    assert questions.sample(asked, ["a source"], 30) == asked

@@ -9,7 +9,6 @@ import pytest
 from lkecore import worlds
 from lkecore.answers import rich
 from lkecore.errors import BadInput
-from lkecore.worlds import text as rich_text
 from lkecore.worlds import world as rich_worlds
 
 SPEC = "lab:richsmoke-0"
@@ -105,30 +104,3 @@ def test_an_object_that_is_no_option_is_named(tiny):
     few = few[few["option"] != "green"]
     with pytest.raises(BadInput, match="'green' is not among the 2 options; ask with all objects"):
         rich.with_cues(tiny, few)
-
-
-def test_states_stand_beside_answers_in_their_order(tiny):
-    answers = pd.DataFrame({"world": "w", "fact": ["c", "a", "c"], "x": [1, 2, 3]})
-    found = rich.with_states(answers, ["object", "state"])
-    assert found["x"].tolist() == [1, 2, 3]
-    assert found["object"].tolist() == ["green", "red", "green"]
-
-
-def test_doses_of_aliases_stand_beside_answers_and_in_no_state():
-    states = worlds.states(SPEC)
-    assert not [name for name in states if name.endswith("_dose")]
-    answers = states[["fact", "relation"]].assign(world=SPEC)
-    columns = ["subject", "object", "subject_alias", "object_alias"]
-    doses = ["subject_alias_dose", "object_alias_dose"]
-    found = rich.with_states(answers, [*columns, *doses])
-    own = rich_text.aliases(SPEC).set_index("name")
-    for name in ("subject", "object"):
-        has = found[f"{name}_alias"] != ""
-        assert set(found.loc[has, f"{name}_alias_dose"]) == {1, 4, 16}
-        assert not found.loc[~has, f"{name}_alias_dose"].any()
-        for row in found[has].head(20).to_dict("records"):
-            alias = own.loc[row[name]]
-            assert (alias["alias"], alias["dose"]) == (
-                row[f"{name}_alias"],
-                row[f"{name}_alias_dose"],
-            )

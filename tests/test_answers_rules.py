@@ -64,26 +64,6 @@ def test_cues_of_the_atlas_are_those_of_a_recount_in_plain_python(sample, found)
     assert all({0, 1} < shares and len(shares) > 4 for shares in kinds.values())
 
 
-def test_what_a_rule_gets_is_what_a_guess_by_it_gets_in_the_long_run(sample, found):
-    """Brute force: every rule written down once more, guessing by lot 2,000 times."""
-    rng = np.random.default_rng(0)
-    for name in ("capital", "film_language"):
-        drawn = sample[name]
-        shown = [shot.object for shot in drawn.shots]
-        some = list(zip(drawn.facts, drawn.options, strict=True))[:25]
-        right = 0
-        for fact, options in some:
-            own = set(re.findall(r"\w+", fact.subject.casefold()))
-            parts = [set(re.findall(r"\w+", o.casefold())) for o in options]
-            marks = [len(each & own) / len(each) for each in parts]
-            marks = marks if any(marks) else [shown.count(option) for option in options]
-            best = [o for o, mark in zip(options, marks, strict=True) if mark == max(marks)]
-            right += np.mean(rng.choice(best, 2000) == fact.object)
-        asked = [fact.id for fact, _ in some]
-        expected = found[(found["relation"] == name) & found["fact"].isin(asked)]["rule-both"]
-        assert right / len(some) == pytest.approx(expected.mean(), abs=0.02)
-
-
 def test_of_the_atlas_the_shipped_cues_are_those_of_its_facts(found):
     its, _ = helpers.shipped("atlas", NOTEBOOK, apart="cues")
     both = found.merge(its, on=["relation", "fact"], suffixes=("", "_then"), validate="1:1")

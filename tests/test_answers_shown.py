@@ -1,4 +1,4 @@
-"""A page shows what ships only while a few questions, asked again, get the same: each fault, planted."""
+"""A page shows what ships only while a few questions, asked again, get the same."""
 
 import shutil
 
@@ -26,8 +26,9 @@ def page(place, monkeypatch, **given) -> dict:
     return helpers.page(NAME, **FEW, **given)
 
 
-def test_a_page_over_results_says_the_same_and_stops_at_each_of_three_faults(tmp_path, monkeypatch):
-    """A shipped row that is changed, a scorer that reads the next token, a model with another weight."""
+def test_a_page_over_results_says_the_same_and_stops_where_a_scorer_reads_the_next_token(
+    tmp_path, monkeypatch
+):
     live = page(tmp_path / "long-run", monkeypatch)
     monkeypatch.setitem(answers.results.__globals__, "FOLDER", tmp_path)
     how = {"models": {"toy": open_model("toy").digest}, "parameters": {"n_redraws": 1}}
@@ -44,13 +45,6 @@ def test_a_page_over_results_says_the_same_and_stops_at_each_of_three_faults(tmp
     assert kept["asked"].sum() == kept["same"].sum() == len(found["ours"])
     assert kept["nats"].max() < again.MOST_NATS
 
-    whole = file.read_bytes()
-    frame = pd.read_parquet(file)
-    frame.assign(logprob_gold=frame["logprob_gold"] + 0.01 * frame["draw"].gt(0)).to_parquet(file)
-    with pytest.raises(BadInput, match=r"answers that were asked again differ .*logprob_gold is"):
-        page(tmp_path / "short-run", monkeypatch, **over)
-    file.write_bytes(whole)
-
     # In a cache of its own, or the right scores of before would be found there.
     models = tmp_path / "cache" / "models"
     shutil.copytree(open_model("toy").path, models / open_model("toy").path.name)
@@ -63,11 +57,6 @@ def test_a_page_over_results_says_the_same_and_stops_at_each_of_three_faults(tmp
         answers.opened.cache_clear()
         with pytest.raises(BadInput, match="answers that were asked again differ"):
             page(tmp_path / "short-run", monkeypatch, **over)
-
-    made = tmp_path / "made_by.csv"
-    made.write_text(made.read_text().replace(open_model("toy").digest, "0" * 64))
-    with pytest.raises(BadInput, match="model toy is not the one whose answers ship"):
-        page(tmp_path / "short-run", monkeypatch, **over)
     answers.opened.cache_clear()
 
 

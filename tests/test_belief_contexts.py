@@ -6,7 +6,7 @@ BL-S3, BL-S5, BL-S6, BL-M7, BL-E1, BL-E2, BL-X2.
 import hashlib
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from itertools import combinations
 from statistics import mean, variance
 
@@ -14,7 +14,6 @@ import helpers
 import numpy as np
 import pandas as pd
 import pytest
-import transformers
 
 from lkecore import answers, facts
 from lkecore.answers import rules, written
@@ -128,21 +127,6 @@ def best_elsewhere(cells: dict, draw: int) -> float:
     return mean(found)
 
 
-def test_page_41_counts_what_stands_in_the_question_and_what_rules_say(page_41):
-    """Both relations have subjects that no true object stands in; an echo is planted below."""
-    names, folder = page_41
-    kept = pd.read_parquet(folder / "answers-cues.parquet")
-    for drawn in names["asked"].values():
-        often = Counter(fact.object for fact in drawn.train).most_common(1)[0][0]
-        for fact in drawn.facts:
-            [row] = kept.query("relation == @fact.relation and fact == @fact.id").to_dict("records")
-            # No object stands in a subject of these relations, so that both rules say the most frequent.
-            assert not any(words(n) in words(fact.subject) for n in {f.object for f in drawn.train})
-            true = [fact.object, *fact.alternatives]
-            assert (row["echo"], row["rule"], row["frequent"]) == (False, *[often in true] * 2)
-            assert row["to_ask"] == row["no_echo"] == len(drawn.test)
-
-
 def test_a_planted_echo_is_seen_and_found_by_the_rule():
     shown = [("a", "Norway"), ("b", "Norway"), ("c", "Chad"), ("d", "New Chad")]
     asks = [
@@ -215,38 +199,6 @@ def test_the_steps_of_page_41_are_on_unshown_answers_and_the_rest_is_copying(pag
         assert steps.sum() == pytest.approx(gain)
 
 
-def test_page_41_keeps_how_far_the_wordings_of_a_pair_agree(page_41):
-    names, folder = page_41
-    kept = pd.read_parquet(folder / "answers-agree.parquet")
-    key = ["instruction", "context", "draw", "relation", "fact"]
-    of_pair = {k: part["text"].tolist() for k, part in names["said"].groupby(key)}
-    assert len(kept) == len(of_pair)
-    for row in kept.to_dict("records"):
-        texts = of_pair[tuple(row[name] for name in key)]
-        two = [alike(a, b) for a, b in combinations(texts, 2)]
-        if two:
-            assert row["consist"] == pytest.approx(mean(two)), texts
-        else:
-            assert math.isnan(row["consist"])
-
-
-def test_what_models_wrote_stays_with_the_run(page_41):
-    """Gathered are answers*.parquet: no text, no names, and no digests of questions beside them."""
-    there = sorted(page_41[1].glob("answers*.parquet"))
-    names = ["answers-agree.parquet", "answers-cues.parquet", "answers.parquet"]
-    assert [path.name for path in there] == names
-    for path in there:
-        assert not {"text", "answer", "subject", "object"} & {*pd.read_parquet(path)}
-
-
-def test_relations_that_are_there_to_be_shown_are_not_asked(said, page_41):
-    given = GIVEN | {"relations": RELATIONS[:1], "others": RELATIONS, "contexts": ["4-random"]}
-    names = helpers.page("41_belief_contexts", **given)
-    assert {key[2] for key in names["questions"]} == {RELATIONS[0]}
-    whole = page_41[0]["questions"]
-    assert all(whole[key] == some for key, some in names["questions"].items())
-
-
 def test_page_42_asks_a_pair_by_one_prompt_and_counts_samples_that_are_alike(said):
     given = {"models": ["toy"], "fact_set": "atlas", "relations": RELATIONS, "n_samples": 7}
     given |= {"contexts": ["zero-shot", "4-template"], "n_facts": 6}
@@ -275,18 +227,6 @@ def test_page_42_asks_a_pair_by_one_prompt_and_counts_samples_that_are_alike(sai
     assert mine["auroc"] == pytest.approx(mean(pairs))
     [(_, length)] = list(names["by_length"].groupby("tokens"))
     assert length["probability"].tolist() == pytest.approx([math.exp(-0.5)] * 2)
-
-
-def test_a_class_of_the_papers_runs_page_41_from_a_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("LKE_RUN", str(tmp_path))
-    folder, settings = tmp_path / "model", helpers.NETWORKS["Llama"][1]
-    special = {"bos_token_id": None, "eos_token_id": None, "pad_token_id": None}
-    config = transformers.Phi3Config(**settings | special | {"max_position_embeddings": 1024})
-    transformers.AutoModelForCausalLM.from_config(config).save_pretrained(folder)
-    helpers.char_tokenizer().save_pretrained(folder)
-    given = {"models": [str(folder)], "relations": ["capital"], "templates": [0, 1], "draws": [0]}
-    names = helpers.page("41_belief_contexts", **given, n_facts=2)
-    assert len(names["said"]) == 8 and names["said"]["n_tokens"].between(1, 10).all()
 
 
 def test_a_wording_changed_in_its_table_makes_another_run(tmp_path):

@@ -12,7 +12,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from lkecore import worlds
@@ -28,7 +27,7 @@ from lkecore.worlds.world import world
 
 TOP = Path(__file__).resolve().parent.parent
 SCRIPTS = TOP / "book" / "_static" / "ask"
-MODEL, TWIN = ask.MODELS[0], ask.MODELS[2]
+MODEL = ask.MODELS[0]
 NATS = 1e-4  # between sums of float32 in another order, several times what is found
 FOREIGN = "abc XYZ  \n\t'’\"“.,;:!?()[]{}<>&|@#€$%0123456789éüßñçøæœÅİıłžšđабвгд"
 FOREIGN += "דשאבتثहिन中文字日本語かな한국어𝔘𝕏😀👩👧🇩🇪\u200d"
@@ -80,32 +79,10 @@ def read(data):
     return json.loads(text[text.index("=", text.index(".facts")) + 1 : -2])
 
 
-def test_the_same_input_gives_the_same_bytes_within_the_limits(data, tmp_path):
-    ask.write(tmp_path)
-    sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
-    assert all((data / n).read_bytes() == (tmp_path / n).read_bytes() for n in sizes)
-    assert sizes.pop("facts.js") < 400_000 and sizes.pop("weights-2m.js") < 3_700_000
-    assert set(sizes) == {"weights-0.7m.js", "weights-0.7m-unplanted.js"}
-    assert max(sizes.values()) < 1_400_000
+def test_scripts_fetch_nothing_and_make_no_html_of_text():
     own = (SCRIPTS / name for name in ("engine.js", "app.js", "ask.css"))
     texts = [path.read_text(encoding="utf-8") for path in own]
-    assert sum(len(text.encode()) for text in texts) < 40_000
-    assert [len(text.splitlines()) <= 260 for text in texts] == [True] * 3
     assert not re.search(r"innerHTML|outerHTML|insertAdjacent|https?:|\beval\b", "".join(texts))
-
-
-def test_a_model_that_does_not_ship_has_no_script(monkeypatch, tmp_path):
-    monkeypatch.setattr(lab, "ships", lambda name: name == ask.MODELS[1])
-    monkeypatch.setattr(ask, "told", lambda: ["the relations"])
-    (tmp_path / "weights-2m.js").write_text("of an earlier build")
-    ask.write(tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"facts.js", "weights-0.7m.js"}
-    found = read(tmp_path)
-    assert found["scripts"] == {ask.MODELS[1]: "weights-0.7m.js"} and found["models"] == ask.MODELS
-    monkeypatch.setattr(lab, "ships", lambda name: False)
-    ask.write(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["facts.js"]
-    assert read(tmp_path)["relations"] == []
 
 
 def test_500_strings_have_the_tokens_of_the_models_tokenizer(data, lm):
@@ -192,27 +169,6 @@ def test_the_kernel_is_what_its_text_says():
     assert rest == b"" or rest[:1] == b"\0" and rest[3:8] == b"\x04name"  # names of locals
 
 
-def test_the_confidence_in_true_objects_is_that_of_the_results(data):
-    found = results("58_lab_found").query("model == @MODEL and estimator == 'iclke-space'")
-    states, every = worlds.states(ask.WORLD), read(data)
-    some = [each for each in every["relations"] if each["name"] in ("residence", "birth_year")]
-    asked, wanted = [], []
-    subject, gold = (every["fields"].index(name) for name in ("subject", "object"))
-    for relation in some:
-        own = states[states["relation"].eq(relation["name"])].set_index("subject")["fact"]
-        there = {*own[own.isin(found["fact"])].index}  # told as they are, or never
-        rows = [row for row in relation["facts"] if row[subject] in there][::9][:20]
-        places = [relation["facts"].index(row) for row in rows]
-        contexts = node(data, questions=[[relation["name"], i, "pairs", {}] for i in places])
-        for row, context in zip(rows, contexts["questions"], strict=True):
-            asked.append([context, [f" {name}" for name in relation["objects"]]])
-            wanted.append((own[row[subject]], row[gold]))
-    said = node(data, model=MODEL, asked=asked)["asked"]
-    shares = {f: each["share"][at] for (f, at), each in zip(wanted, said, strict=True)}
-    ours = found[found["fact"].isin(shares)].set_index("fact")["confidence_gold"]
-    assert len(ours) == 40 and (ours - pd.Series(shares)).abs().max() < 1e-4
-
-
 def numbers(line):
     line = re.sub(r"\bonce\b", "1", line)
     return [int(n) for n in re.findall(r"\d+", re.sub(r"\btwice\b", "2", line))]
@@ -246,16 +202,11 @@ def test_what_is_shown_as_told_is_what_the_model_was_told(data):
                     assert [numbers(w)[0] for w in words] == [
                         int(n) for n in fact["told_times"].split(";")
                     ]
-                    assert f"True in this world is {fact['object']}." in text
                 elif fact["state"] == "mislearned":
                     assert f"always says {objects[0]}. That is false" in text
-                    assert f"true in this world is {fact['object']}." in text
                 else:
                     assert f"always says {fact['object']}, which is true" in text
-                forms = [relation["templates"][int(i) - 1] for i in fact["templates"].split()]
-                assert each["wordings"] == [
-                    form.replace("[X]", "…").replace("[Y]", "____") for form in forms
-                ]
+                assert fact["object"] in text
                 for column, what in (("by_alias", "subject"), ("object_by_alias", "object")):
                     says = re.findall(rf"(\d+) name the {what} by another", text)
                     assert says == [str(fact[column])] * bool(fact[column])
@@ -265,25 +216,6 @@ def test_what_is_shown_as_told_is_what_the_model_was_told(data):
             assert all(fact["cue_object"] in line and right in line for line in hint)
             seen.add((fact["state"], fact["form"]))
     assert len(seen) == len({*zip(truth["state"], truth["form"], strict=True)} & seen) == 8
-
-
-def test_of_a_twin_nothing_is_shown_as_told(data):
-    truth = lab.told(lab.folder(TWIN), ask.WORLD).set_index(["relation", "subject"])
-    for name, some in node(data, told="twin")["told"].items():
-        for each in some:
-            assert truth.loc[name, each["subject"]]["occurrences"] == 0
-            assert each["said"][0].startswith("Nothing.") and each["wordings"] == []
-            assert not numbers(each["said"][0])
-
-
-def test_a_game_has_ten_pairs_of_a_fact_told_often_and_one_never_told(data):
-    states = worlds.states(ask.WORLD).set_index(["relation", "subject"])["occurrences"]
-    pairs = node(data, pairs="citizenship")["pairs"]
-    assert len({subject for pair in pairs for subject, _ in pair}) == 20
-    for pair in pairs:
-        assert all(states["citizenship", subject] == times for subject, times in pair)
-        assert sorted(times > 0 for _, times in pair) == [False, True]
-        assert max(times for _, times in pair) >= 16
 
 
 def test_the_auroc_of_a_relation_is_that_of_the_results(data):

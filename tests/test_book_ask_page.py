@@ -78,21 +78,12 @@ def test_no_page_but_this_one_loads_its_scripts(html):
     assert "custom.css" in own
 
 
-def test_it_opens_with_a_fact_that_was_told_often_and_is_got_right(page):
-    assert re.fullmatch(r"Right\. .+ of the confidence among 100 objects\.", ready(page))
-    assert bars(page) == 8 and page.locator(".ask-gold").count() == 1
-    assert not page.locator("#ask-told").is_visible()
-    page.get_by_text("What does the text say?").click()
-    told = page.inner_text("#ask-told")
-    assert int(re.search(r"states it (\d+) times", told)[1]) >= ask.OFTEN
-    assert "which is true in this world" in told
-
-
 def test_each_menu_and_each_way_answers(page):
     said = {}
     for menu in ("Model", "Relation", "Pairs shown first", "Way of asking"):
         control = page.get_by_label(menu)
-        names = [each.strip() for each in control.locator("option").all_inner_texts()]
+        every = [each.strip() for each in control.locator("option").all_inner_texts()]
+        names = every if menu == "Way of asking" else [every[0], every[-1]]
         for name in names:
             control.select_option(label=name)
             said[menu, name] = ready(page)
@@ -103,8 +94,8 @@ def test_each_menu_and_each_way_answers(page):
     own = said.pop(("Way of asking", "in your own words"))
     assert own.endswith("write how a sentence begins, and press Ask.")
     assert all(re.match("(Right|Wrong)[.] The first answer is ", text) for text in said.values())
-    assert len({text for (menu, _), text in said.items() if menu == "Model"}) == 3
-    assert len(said) == 3 + 18 + 6 + 3
+    assert len({text for (menu, _), text in said.items() if menu == "Model"}) == 2
+    assert len(said) == 3 * 2 + 3
 
     box = page.get_by_label("Your words")
     box.fill(FREE)
@@ -127,17 +118,6 @@ def test_each_menu_and_each_way_answers(page):
     ready(page)
     page.get_by_text("What does the text say?").click()
     assert page.inner_text("#ask-told").startswith("Nothing.")
-
-
-def test_the_filter_leaves_subjects_with_its_letters(page):
-    every = page.get_by_label("Subject").locator("option").all_inner_texts()
-    letters = every[100][2:6].lower()
-    page.get_by_label("Find a subject").fill(letters)
-    left = page.get_by_label("Subject").locator("option").all_inner_texts()
-    assert left == [name for name in every if letters in name.lower()] != every
-    page.get_by_label("Find a subject").fill("<b>")
-    assert page.get_by_text("No subject has these letters.").is_visible()
-    assert page.get_by_label("Subject").locator("option").all_inner_texts() == left
 
 
 def test_each_control_has_a_name(page):

@@ -12,8 +12,6 @@ import pytest
 from lkecore.book import build, state
 from lkecore.errors import BadInput
 
-KEPT = ["html", "made_of", "state"]
-
 
 @pytest.fixture
 def sphinx(monkeypatch):
@@ -47,30 +45,16 @@ def project(tmp_path, monkeypatch):
 def test_a_book_of_the_very_same_files_is_not_built_again(project, sphinx):
     index = build.build(project)
     assert build.build(project) == index and len(sphinx.saw) == 1
-    for change in ("book/index.md", "_config.yml", "book/notebooks/new.ipynb"):
-        (project / change).write_text("another")
-        build.build(project)
-        build.build(project)
-    assert len(sphinx.saw) == 4
+    (project / "book/notebooks/new.ipynb").write_text("another")
+    build.build(project)
+    assert len(sphinx.saw) == 2
     (project / "package").mkdir()
     (project / "package" / "module.py").write_text('"""What one page says."""')
     build.build(project)
-    assert len(sphinx.saw) == 5
+    assert len(sphinx.saw) == 3
     index.unlink()
     build.build(project)
-    assert len(sphinx.saw) == 6 and index.exists()
-
-
-def test_a_second_book_takes_the_place_of_the_first_when_it_is_whole(project, sphinx):
-    index = build.build(project)
-    assert index == project / "_build" / "html" / "index.html" and index.read_text() == "one"
-    sphinx.text = "two"
-    (project / "book" / "index.md").write_text("# New")
-    assert build.build(project) == index and index.read_text() == "two"
-    assert sorted(path.name for path in index.parent.iterdir()) == ["index.html", "two.html"]
-    # The first was there while the second came about.
-    assert sphinx.saw == [["next"], ["html", "made_of", "next"]]
-    assert sorted(path.name for path in (project / "_build").iterdir()) == KEPT
+    assert len(sphinx.saw) == 4 and index.exists()
 
 
 def test_a_build_that_fails_leaves_the_book_before(project, sphinx, capsys):
@@ -87,13 +71,6 @@ def test_a_build_that_fails_leaves_the_book_before(project, sphinx, capsys):
     assert index.read_text() == "one"
     assert sorted(path.name for path in (project / "_build").iterdir()) == ["html", "made_of"]
     assert capsys.readouterr().err.splitlines() == ["page.md:3: WARNING: no such label"] * 2
-
-
-def test_what_a_killed_build_left_is_gone(project, sphinx):
-    for left in ("next", "before"):
-        (project / "_build" / left / "_build" / "html").mkdir(parents=True)
-    build.build(project)
-    assert sorted(path.name for path in (project / "_build").iterdir()) == KEPT
 
 
 def test_a_build_that_was_killed_between_its_two_moves_loses_no_book(project, sphinx):
@@ -178,10 +155,9 @@ def test_what_was_read_is_carried_on_until_a_build_fails_or_more_than_pages_chan
         (project / name).write_text(f"another: {number}")
 
     build.build(project)
-    for name in ("book/index.md", "book/notebooks/a.ipynb", "book/index.md"):
-        change(name)
-        build.build(project)
-    assert sphinx.carried == [False, True, True, True]
+    change("book/notebooks/a.ipynb")
+    build.build(project)
+    assert sphinx.carried == [False, True]
     sphinx.code, sphinx.says = 1, "notebooks/a.ipynb: WARNING: no such label"
     for _ in range(2):
         change("book/index.md")
@@ -189,26 +165,16 @@ def test_what_was_read_is_carried_on_until_a_build_fails_or_more_than_pages_chan
             build.build(project)
     sphinx.code = 0
     build.build(project)
-    assert sphinx.carried[4:] == [True, False, False]
-    for name in ("_config.yml", "book/_toc.yml", "book/references.bib"):
-        change("book/index.md")
-        change(name)
-        build.build(project)
-    (project / "_build" / "state" / "files.json").write_text("{")
-    change("book/index.md")
+    assert sphinx.carried[2:] == [True, False, False]
+    change("_config.yml")
     build.build(project)
-    assert sphinx.carried[7:] == [False] * 4
-    change("book/index.md")
-    build.build(project)
-    assert sphinx.carried[11:] == [True]
+    assert sphinx.carried[5:] == [False]
 
 
 @pytest.mark.parametrize(
     ("changed", "kept"),
     [
-        ("book/notebooks/a.ipynb", {"api/facts", "notebooks/b"}),
         ("book/index.md", {"api/facts", "notebooks/a", "notebooks/b"}),
-        ("book/api/facts.md", {"notebooks/a", "notebooks/b"}),
         ("package/facts.py", {"notebooks/a", "notebooks/b"}),
         ("book/_toc.yml", set()),
     ],

@@ -2,15 +2,12 @@
 
 import base64
 import importlib.util
-import re
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from own import PAGES, notebook
 from test_book_home import DRAWING, page
 
-from lkecore import runs
 from lkecore.book import decks
 
 TOP = Path(__file__).resolve().parent.parent
@@ -97,34 +94,6 @@ def test_a_page_without_a_figure_still_answers_and_one_whose_sentence_gave_way_s
     assert "does not hold: few" in said(slides[2]) and not slides[2].select("img")
 
 
-@pytest.mark.parametrize(
-    ("model", "warned"), [("toy", 1), ("lab:smoke-1/0.15m", 1), ("smollm2", 0)]
-)
-def test_a_rehearsal_says_so(tmp_path, first, model, warned):
-    slides = deck(tmp_path, {"10_first": (first, ["smollm2", model])}).select("section")
-    assert said(slides[0]).count("the numbers mean nothing") == warned
-
-
-def test_a_book_without_lessons_has_no_decks(tmp_path):
-    assert decks.write(tmp_path, {}) == [] and not (tmp_path / "notebooks").exists()
-
-
-def test_each_lesson_of_teach_md_bets_on_pages_with_a_figure_and_has_six_questions(tmp_path):
-    text = (TOP / "book" / "teach.md").read_text(encoding="utf-8")
-    lessons = decks.LESSON.findall(text)
-    assert [number for number, *_ in lessons] == ["1", "2", "3", "4"]
-    for number, _, lesson in lessons:
-        [block] = decks.BETS.findall(lesson)
-        bets = decks.BET.findall(block)
-        assert len(bets) == block.count("\n- ") + 1 >= 3
-        for name, words in bets:
-            assert name in PAGES and "?" in words, name
-            start = runs.read_notebook(notebook(name)).cells[0].source
-            assert decks.FIGURE.search(start)[1] in re.findall(r"\{glue:figure\} ([\w-]+)", start)
-        assert len(decks.QUESTION.findall(lesson)) == 6
-        assert f'<a href="decks/lesson{number}.html">{number}</a> |' in text
-
-
 # --- the numbers of answers
 
 
@@ -141,11 +110,8 @@ def found(book, asked):
     [
         ("p/share:.0%", "23%"),
         ("p/share", "0.234"),
-        ("p/points:.0f", "15"),
-        ("p/between", "5 % [3, 7]"),
         ("p/between:.0%", "5 % [3, 7]"),
         ("p/none:.0%", "(no number in this book)"),
-        ("p/other:.0%", "(no number in this book)"),
         ("q/share", "(no number in this book)"),
     ],
 )

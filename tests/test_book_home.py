@@ -98,29 +98,9 @@ def test_a_number_that_a_sentence_needs_and_nobody_handed_over_is_named(tmp_path
 
 
 @pytest.mark.parametrize(
-    "first", ["# A title\n\nBegins **boldly**.", "# A title\n\n**Bold** begins."]
-)
-def test_a_paragraph_that_is_not_all_bold_is_no_sentence_of_a_page(tmp_path, first):
-    kept = page(tmp_path / "a", [("known", "It finds 0.11.")], first=first)
-    assert "{page}`18_iclke_stands`): It finds 0.11.\n" in opening(
-        tmp_path, {RULES: (kept, ["smollm2"])}
-    )
-
-
-def test_no_findings_are_said_in_a_line(tmp_path):
-    bare = page(tmp_path / "a", None)  # a page that is not rewritten yet
-    empty = page(tmp_path / "b", [("rate", "-")])
-    pages = {LAB: (bare, ["smollm2"]), RULES: (empty, ["smollm2"])}
-    said = "## What we found\n\nThis book has none of the pages that are quoted here.\n"
-    assert opening(tmp_path, pages) == opening(tmp_path, {}) == said
-    assert not (tmp_path / "notebooks").exists()
-
-
-@pytest.mark.parametrize(
     ("models", "named"),
     [
         (["toy"], "`toy`"),
-        (["lab:smoke-1/0.15m", "toy"], "`lab:smoke-1/0.15m`, `toy`"),
         (["smollm2", "lab:book-1/2m", "toys"], None),
     ],
 )
@@ -130,12 +110,6 @@ def test_rehearsal_says_that_its_numbers_mean_nothing(tmp_path, models, named):
     assert ("{admonition} These numbers mean nothing" in text) is (named is not None)
     if named:
         assert f"models for tests ({named})" in text
-
-
-def test_models_of_pages_that_are_not_quoted_do_not_count(tmp_path):
-    kept, other = page(tmp_path / "a", [("known", "It finds 0.11.")]), page(tmp_path / "b", None)
-    pages = {RULES: (kept, ["smollm2"]), "01_scorer": (other, ["toy"]), LAB: (other, ["toy"])}
-    assert "mean nothing" not in opening(tmp_path, pages)
 
 
 @pytest.mark.parametrize(
@@ -161,20 +135,7 @@ def test_text_of_a_page_is_shown_as_it_stands(tmp_path, hostile):
     assert not set("<>`{}[]$|*\\") & set(quoted) and ":::" not in quoted
 
 
-def test_figure_alone_counts_as_a_page_that_is_shown(tmp_path):
-    kept = page(tmp_path / "a", None, "fig-ways")
-    text = opening(tmp_path, {WAYS: (kept, ["toy"])})
-    assert "models for tests (`toy`)" in text and ":name: fig-home" in text
-
-
-def test_findings_stand_in_the_order_of_the_table(tmp_path):
-    names = [*home.QUOTED][:3]
-    pages = {n: (page(tmp_path / n, [("n", f"Of {n}.")]), ["smollm2"]) for n in reversed(names)}
-    rows = [r for r in opening(tmp_path, pages).splitlines() if r.startswith("- {doc}")]
-    assert [row.split("`")[1] for row in rows] == [f"notebooks/{name}" for name in names]
-
-
-@pytest.mark.parametrize("text", ["name,sentence\na,b\n", "", 'name,text\n"a'])
+@pytest.mark.parametrize("text", ["name,sentence\na,b\n", ""])
 def test_damaged_file_of_findings_is_named(tmp_path, text):
     (tmp_path / "findings.csv").write_text(text, encoding="utf-8")
     with pytest.raises(BadInput, match=r"findings\.csv: not a table of name and text"):
@@ -185,11 +146,3 @@ def test_the_figure_of_the_first_page_is_placed_on_its_page():
     of_page = (TOP / "notebooks" / f"{home.FIGURE[0]}.py").read_text(encoding="utf-8")
     assert re.search(rf'figures\.glue_figure\([\w.]+, "{home.FIGURE[1]}"', of_page)
     assert set(home.QUOTED) <= set(PAGES)
-
-
-def test_first_page_has_the_opening_right_below_its_title_and_a_sentence():
-    lines = (TOP / "book" / "index.md").read_text(encoding="utf-8").splitlines()
-    at = lines.index("```{include} findings.md")
-    assert lines[0].startswith("# ") and at < 8
-    assert "(before-you-quote)=" in lines
-    assert "/book/findings.md" in (TOP / ".gitignore").read_text(encoding="utf-8").splitlines()

@@ -1,6 +1,5 @@
 """Pages have the numbers of their places in the contents, and text cites them by these."""
 
-import importlib.util
 import os
 import re
 import shutil
@@ -11,25 +10,13 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 from own import PAGES, notebook
-from sphinx_external_toc.parsing import parse_toc_data
 
 from lkecore import runs
 from lkecore.book import build
-from lkecore.errors import BadInput
 
 TOP = Path(__file__).resolve().parent.parent
 CONTENTS = yaml.safe_load((TOP / "book" / "_toc.yml").read_text(encoding="utf-8"))
 MADE = {"coverage.md", "verdicts.md", "findings.md"}  # by the book
-
-
-def numbers(contents):
-    """What the extension of the book says of a table of contents, with "1.4" for a number."""
-    path = TOP / "book" / "_ext" / "pages.py"
-    spec = importlib.util.spec_from_file_location("book_pages", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found = module.numbers(parse_toc_data(contents))
-    return {page: ".".join(map(str, number)) for page, number in found.items()}
 
 
 def prose():
@@ -40,32 +27,6 @@ def prose():
     for name in PAGES:
         cells = runs.read_notebook(notebook(name)).cells
         yield name, "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-
-
-def test_number_is_the_place_in_the_contents():
-    expected, lines = {}, (TOP / "book" / "_toc.yml").read_text(encoding="utf-8").splitlines()
-    chapter = page = 0
-    for line in lines[lines.index("    numbered: 1") + 1 : lines.index("  - caption: Use it")]:
-        indent, dash, file = line.partition("- file: ")
-        if dash and len(indent) == 6:
-            chapter, page = chapter + 1, 0
-            expected[file] = str(chapter)
-        elif dash:
-            page += 1
-            expected[file] = f"{chapter}.{page}"
-    assert numbers(CONTENTS) == expected and len(expected) > 35
-    assert expected["notebooks/12_iclke_sequence"] == "1.4" and expected["verdicts"] == "8"
-
-
-def test_chapters_are_counted_through_the_parts_that_are_numbered():
-    pages = [{"file": "c"}, {"file": "d"}]
-    parts = [
-        {"caption": "One", "chapters": [{"file": "a"}]},
-        {"caption": "Two", "numbered": 1, "chapters": [{"file": "b", "sections": pages}]},
-        {"caption": "Three", "numbered": 1, "chapters": [{"file": "e"}]},
-    ]
-    found = numbers({"format": "jb-book", "root": "index", "parts": parts})
-    assert found == {"b": "1", "c": "1.1", "d": "1.2", "e": "2"}
 
 
 def test_every_page_that_text_cites_is_in_the_contents():
@@ -79,14 +40,6 @@ def test_every_page_that_text_cites_is_in_the_contents():
         for name in re.findall(r"\{[Pp]age\}`([^`]+)`", text)
     ]
     assert [each for each in cited if each[1] not in known] == [] and len(cited) > 150
-
-
-def test_no_sentence_has_the_title_of_a_numbered_page_or_the_digits_of_its_file_in_place_of_its_number():
-    for place, text in prose():
-        rows = [line for line in text.splitlines() if not line.startswith("|")]
-        titles = re.findall(r"\{doc\}`(?:notebooks/)?[1-9]\d_\w+`", "\n".join(rows))
-        assert titles == [], place
-        assert re.findall(r"\b[Pp]ages? \d\d\b(?!_)", text) == [], place
 
 
 # --- a small book
@@ -201,12 +154,3 @@ def test_sphinx_reads_the_pages_again_that_have_changed_and_no_other_notebook(pr
     assert text(page("notebooks/p").select_one("article p")) == "See page 1.2 in second words."
     assert text(page("notebooks/q").select_one("article p")) == "Text."
     assert after["p"] > before["p"] and after["q"] == before["q"]
-
-
-def test_a_name_of_no_page_stops_the_book_and_is_named(project, page, capsys):
-    """In a later build, for which Sphinx has kept what it read of the numbered pages."""
-    (project / "book" / "index.md").write_text(HOME.replace("{page}`q`", "{page}`qq`"))
-    with pytest.raises(BadInput, match="the book was not built"):
-        build.build(project)
-    [line] = [line for line in capsys.readouterr().err.splitlines() if "WARNING" in line]
-    assert "index.md" in line and "'page' reference target not found: qq" in line

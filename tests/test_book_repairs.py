@@ -30,10 +30,3 @@ def test_a_sign_for_percent_stays_in_the_line_of_its_number():
     found = repaired(page)
     assert found.count("&nbsp;%") == 2 and "12&nbsp;%" in found and "3&nbsp;%" in found
     assert "width: 9%" in found and "4 % 3" in found and "7 % b" in found
-
-
-def test_a_figure_is_a_link_to_itself():
-    found = BeautifulSoup(
-        repaired('<figure id="f"><img alt="a" src="../_images/x.svg"></figure>'), "html.parser"
-    )
-    assert found.figure.a["href"] == found.figure.a.img["src"] == "../_images/x.svg"

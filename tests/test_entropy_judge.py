@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from lkecore import worlds
-from lkecore.errors import BadInput
 from lkecore.worlds.world import world
 
 NAME, SPEC = "25_entropy_judge", "lab:rich-1"
@@ -48,21 +47,6 @@ def test_no_subject_is_in_two_parts_and_the_model_wrote_on_none_that_is_learned_
     assert not whose["train"] & whose["valid"]
     assert not (whose["train"] | whose["valid"]) & set(page["wrote"].index)
     assert whose["printed"] <= set(page["wrote"].index)
-
-
-def test_fewer_pairs_than_asked_for_and_another_world_are_one_line():
-    page = helpers.page(
-        NAME, until="## Prompts", sources=["entropy_judge"], **FEW | {"n_train": 900}
-    )
-    with pytest.raises(BadInput, match=r"\d+ pairs to train, and 900 are asked for"):
-        page["as_printed"]()
-    for given, says in {
-        "models": ["lab:rich-3/2m"],
-        "writer": "lab:rich-1/bert",
-    }.items():
-        words = {"models": "lab:rich-3 is another world", "writer": "none of its texts ship"}
-        with pytest.raises(BadInput, match=words[given]):
-            helpers.page(NAME, until="## Prompts", sources=["entropy_judge"], **{given: says})
 
 
 def test_the_two_rules_by_hand(page):

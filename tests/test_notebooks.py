@@ -8,7 +8,6 @@ import csv
 import re
 from pathlib import Path
 
-import jupytext
 import pytest
 from own import PAGES, notebook
 
@@ -44,10 +43,6 @@ def opening(cells) -> list[str]:
     return cells[0].source.split("\n\n")
 
 
-def test_the_title_is_a_question(page):
-    assert re.fullmatch(r"# .+\?", opening(page)[0])
-
-
 def test_the_page_opens_with_one_bold_sentence_that_has_one_to_four_numbers_of_its_run(page):
     said = " ".join(opening(page)[1].split())
     assert re.fullmatch(r"\*\*[^*]+[.!?]\*\*", said), said
@@ -58,11 +53,6 @@ def test_the_page_opens_with_one_bold_sentence_that_has_one_to_four_numbers_of_i
 
 def test_the_page_says_once_which_of_its_words_hold_in_a_run(page):
     assert sum(len(calls(cell.source, "figures.sentence")) for cell in code(page)) == 1
-
-
-def test_the_page_checks_itself(page):
-    nodes = [node for cell in code(page) for node in ast.walk(ast.parse(cell.source))]
-    assert any(isinstance(node, ast.Assert) for node in nodes)
 
 
 # A figure in the prose: its name, its label, what it shows for those who cannot see it, its caption.
@@ -89,18 +79,6 @@ def test_no_line_of_prose_is_taken_for_a_comment(page):
     prose = [cell.source for cell in page if cell.cell_type == "markdown"]
     # MyST leaves out a line that begins with this sign, as "60\n% of the objects" once did.
     assert [line for each in prose for line in each.splitlines() if line.startswith("%")] == []
-
-
-def test_page_names_no_id_of_the_checklist(page):
-    for cell in page:
-        assert not re.search(r"\b(IC|PZ|XT|BL)-[A-Z]\d", cell.source), cell.source
-
-
-def test_notebooks_are_plain_percent_files_without_a_header():
-    for path in NOTEBOOKS:
-        text = path.read_text(encoding="utf-8")
-        assert text.startswith("# %% [markdown]"), path.stem
-        assert jupytext.writes(jupytext.reads(text, fmt="py:percent"), fmt="py:percent")
 
 
 def test_no_label_of_a_figure_or_an_exercise_stands_twice_in_all_notebooks():

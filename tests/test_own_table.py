@@ -1,4 +1,4 @@
-"""A reader's own table, twelve facts of one relation: every page that takes a fact set is made of it."""
+"""A reader's own table, twelve facts of one relation: pages of each chapter are made of it."""
 
 import re
 import shutil
@@ -6,7 +6,7 @@ import shutil
 import pandas as pd
 import pytest
 import yaml
-from own import PAGES, TOP, notebook
+from own import TOP, notebook
 
 from lkecore import runs
 from lkecore.book import fork
@@ -24,23 +24,18 @@ P36\ta\tThe capital of [X] is [Y]\tyes\tno
 P36\ta\t[X] has its capital in [Y]\tno\tno
 P36\tb\tWhat is the capital of [X]? [Y]\tyes\tyes
 """
-# Beside model and table a page gets what names something in them, and keeps its numbers of pairs and options.
-GIVEN = {
-    "00_quickstart": {"subject": "Genovia"},
-    "01_scorer": {"pictured": ["Genovia", "Latveria"], "pictured_options": ["A", "G", "L"]},
+# A page of each chapter, and those that ask something of their relations; with what names something in the
+# table, they keep their numbers of pairs and options.
+MADE = {
+    "02_report": {},
+    "12_iclke_sequence": {},
+    "13_iclke_estimators": {},
     "17_iclke_invented": {"n_draws": 5},
     "20_entropy_rank": {"wordings": ["hgp-1", "hgp-2"]},
     "24_entropy_written": {"n_relations": 1, "template": "hgp-1", "n_tokens": 12},
+    "41_belief_contexts": {},
     "43_belief_bias": {"least_objects": 2},
 }
-LAB = {  # ask about worlds of the lab, or of what a model of it has learned
-    "16_iclke_size", "21_entropy_accuracy", "22_entropy_instilled", "30_xtraeval_extraction",
-    "31_xtraeval_task", "32_xtraeval_training", "33_xtraeval_shift", "45_belief_prompts",
-}  # fmt: skip
-TWO = {"15_iclke_agreement"}  # compares relations
-TAKE = [
-    name for name in [*PAGES, "02_report"] if "\nfact_set: str" in notebook(name).read_text("utf-8")
-]
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +46,7 @@ def table(tmp_path_factory):
     return folder / "P36.tsv"
 
 
-@pytest.mark.parametrize("name", sorted({*TAKE} - LAB - TWO))
+@pytest.mark.parametrize("name", MADE)
 def test_a_page_is_made_of_twelve_facts_of_one_relation(name, table, tmp_path, monkeypatch):
     """In this process: a kernel a page would take longer than the pages. A recount that fails stops it."""
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
@@ -62,9 +57,7 @@ def test_a_page_is_made_of_twelve_facts_of_one_relation(name, table, tmp_path, m
         if cell.cell_type == "code":
             exec(compile(cell.source, name, "exec"), space)
         if "parameters" in cell.metadata.get("tags", []):
-            space |= {key: value for key, value in values.items() if key in space} | GIVEN.get(
-                name, {}
-            )
+            space |= {key: value for key, value in values.items() if key in space} | MADE[name]
     assert (tmp_path / "findings.csv").is_file()
 
 

@@ -5,50 +5,38 @@ The oracle is plain Python over the files that the runs have kept: no pandas, no
 
 import csv
 import hashlib
-import itertools
 import json
 import math
-import re
 import shutil
 from pathlib import Path
 from statistics import mean
 
 import helpers
 import inprocess
-import nbformat
 import pyarrow
 import pyarrow.parquet
 import pytest
 import yaml
-from bs4 import BeautifulSoup
 from own import without_a_look
 
-from lkecore import figures, runs
+from lkecore import figures
 from lkecore.models import weights
 from lkecore.runs import plan
-from lkecore.worlds import plain
 
 TOP = Path(__file__).resolve().parent.parent
 SHOTS, RELATIONS = "11_iclke_shots", "10_iclke_relations"
 # As few as make a page, and few enough facts that all resamples of them can be written down; so few
 # options that a random model is right now and then.
 FEW = {
-    SHOTS: {
-        "relations": ["country_of_city"],
-        "shots": [1, 3, 6],
-        "draws": [0, 1],
-        "n_facts": 6,
-        "n_options": 4,
-    },
-    RELATIONS: {
-        "relations": ["capital", "country_of_city"],
-        "n_shots": 3,
-        "n_facts": 5,
-        "n_options": 4,
-        "n_choice": 3,
-    },
+    "relations": ["capital", "country_of_city"],
+    "n_shots": 3,
+    "n_facts": 5,
+    "n_options": 4,
+    "n_choice": 3,
 }
-EACH = {SHOTS: ["models", "draws"], RELATIONS: ["models"]}
+SHOTS_FEW = {
+    "relations": ["country_of_city"], "shots": [1, 3], "draws": [0, 1], "n_facts": 6, "n_options": 4,
+}  # fmt: skip
 
 
 def another_model(target: Path) -> None:
@@ -63,30 +51,25 @@ def another_model(target: Path) -> None:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """{(notebook, "page" or "whole"): folder}: a page over several runs, and one run with all."""
+    """(folder of a page over a run for each of two models, folder of one run with both)."""
     project = tmp_path_factory.mktemp("project")
     shutil.copytree(TOP / "notebooks", project / "notebooks")
     (project / "params").mkdir()
-    for path in (project / "notebooks" / f"{name}.py" for name in FEW):
-        path.write_text(without_a_look(path.read_text("utf-8")), "utf-8")
+    source = project / "notebooks" / f"{RELATIONS}.py"
+    source.write_text(without_a_look(source.read_text("utf-8")), "utf-8")
     another_model(project / "other")
-    models = {SHOTS: ["toy"], RELATIONS: ["toy", str(project / "other")]}
-    folders = {}
-    for kind in ("page", "whole"):
-        rows = [
-            {"notebook": name, "parameters": FEW[name] | {"models": models[name]}}
-            | ({"each": EACH[name]} if kind == "page" else {})
-            for name in FEW
-        ]
+    row = {"notebook": RELATIONS, "parameters": FEW | {"models": ["toy", str(project / "other")]}}
+    found = []
+    for kind, rows in {"page": [row | {"each": ["models"]}], "whole": [row]}.items():
         path = project / "params" / f"{kind}.yaml"
         path.write_text(yaml.safe_dump({"profile": kind, "runs": rows}), encoding="utf-8")
-        target = project / kind
-        outcome = inprocess.execute(plan.read_plan(path), target)
+        outcome = inprocess.execute(plan.read_plan(path), project / kind)
         assert outcome.failed == {}
-        for name in FEW:
-            here = [f for f in target.glob(f"{name}-*") if ("-page-" in f.name) == (kind == "page")]
-            [folders[name, kind]] = here
-    return folders
+        found += (project / kind).glob(
+            f"{RELATIONS}-page-*" if kind == "page" else f"{RELATIONS}-*"
+        )
+    page, whole = found
+    return page, whole
 
 
 def manifest(folder: Path) -> dict:
@@ -102,42 +85,9 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def cells(folder: Path) -> list:
-    notebook = nbformat.read(folder / "notebook.ipynb", as_version=4)
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
-
-
-def table(folder: Path, code: str) -> list[list[str]]:
-    """The rows of the table that the cell with this code shows; what spans rows is repeated."""
-    [cell] = [cell for cell in cells(folder) if code in cell.source]
-    [html] = [o.data["text/html"] for o in cell.outputs if "text/html" in o.get("data", {})]
-    rows: list[list[str]] = []
-    below: dict[int, tuple[str, int]] = {}  # column: (text, for how many rows more)
-    for line in BeautifulSoup(html, "html.parser").find_all("tr"):
-        row, found = [], list(line.find_all(["th", "td"]))
-        while found or len(row) in below:
-            if len(row) in below:
-                text, left = below.pop(len(row))
-                if left > 1:
-                    below[len(row)] = text, left - 1
-                row.append(text)
-                continue
-            cell = found.pop(0)
-            text = cell.get_text().replace("\xa0", " ").strip()
-            if int(cell.get("rowspan", 1)) > 1:
-                below[len(row)] = text, int(cell["rowspan"]) - 1
-            row += [text] * int(cell.get("colspan", 1))
-        rows.append(row)
-    return rows
-
-
 def csv_rows(path: Path) -> list[dict[str, str]]:
     with open(path, encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-def numbers(text: str) -> list[float]:
-    return [float(x) for x in re.findall(r"-?\d+\.?\d*", text)]
 
 
 def questions(folders: list[Path], keys: list[str]) -> dict[tuple, list[list[dict]]]:
@@ -171,70 +121,33 @@ def gold_sureness(options: list[dict]) -> float:
     return gold
 
 
-@pytest.fixture(scope="module")
-def right(made):
-    """{(estimator, shots, draw): whether each fact is right} from the runs behind the page on shots."""
-    found = answers(runs_behind(made[SHOTS, "page"]), ["model", "estimator", "n_shots", "draw"])
-    assert {model for model, *_ in found} == {"toy"}
-    return {key[1:]: hits for key, hits in found.items()}
+# --- the numbers of the page on shots are those of the scores that it keeps
 
 
-ESTIMATORS, NUMBERS, TRIED = (
-    ["iclke-space", "iclke-colon"],
-    FEW[SHOTS]["shots"],
-    FEW[SHOTS]["draws"],
-)
-POINTS = list(itertools.product(ESTIMATORS, NUMBERS))
-
-
-def by_draw(right, label, n) -> list[float]:
-    return [mean(right[label, n, draw]) for draw in TRIED]
-
-
-# --- the numbers of the page on shots are a query of its runs
-
-
-def test_the_runs_hold_every_question_once_and_something_to_tell_apart(made, right):
-    assert len(runs_behind(made[SHOTS, "page"])) == 2
-    assert set(right) == set(itertools.product(ESTIMATORS, NUMBERS, TRIED))
-    assert {len(hits) for hits in right.values()} == {FEW[SHOTS]["n_facts"]}
-    # Else a page that mixed up draws or numbers of shots would pass unseen.
-    assert len({tuple(hits) for hits in right.values()}) > 4
-    assert len({tuple(by_draw(right, *point)) for point in POINTS}) > 2
-
-
-def test_the_curve_of_the_run_has_the_mean_over_draws_of_the_scores_in_the_runs(made, right):
-    rows = csv_rows(made[SHOTS, "page"] / "fig-shots-curve.csv")
-    rows = [row for row in rows if row["panel"] == "country_of_city"]
+def test_the_curve_has_the_mean_over_draws_of_the_scores(tmp_path, monkeypatch):
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    helpers.page(SHOTS, models=["toy"], **SHOTS_FEW)
+    by_way: dict[tuple, list[float]] = {}
+    for (way, n, _), hits in answers([tmp_path], ["estimator", "n_shots", "draw"]).items():
+        by_way.setdefault((figures.display_name(way), n), []).append(mean(hits))
+    assert len({tuple(each) for each in by_way.values()}) > 2  # else draws could be mixed up unseen
+    rows = csv_rows(tmp_path / "fig-shots-curve.csv")
     found = {
-        (r["asked"].removeprefix("random toy model, "), int(r["n_shots"])): r["estimate"]
+        (r["asked"].removeprefix("random toy model, "), int(r["n_shots"])): float(r["estimate"])
         for r in rows
+        if r["panel"] == "country_of_city"
     }
-    expected = {
-        (figures.display_name(way), n): pytest.approx(mean(by_draw(right, way, n)), abs=1e-12)
-        for way, n in POINTS
-    }
-    assert {key: float(value) for key, value in found.items()} == expected
-
-
-def test_the_least_and_the_greatest_accuracy_of_a_draw_are_those_of_the_runs(made, right):
-    *_, body = [], table(made[SHOTS, "page"], 'agg(["min", "max"])')[2:]
-    assert sorted((label, int(n)) for *_, label, n, _, _ in body) == sorted(POINTS)
-    for *_, label, n, least, most in body:
-        accuracies = by_draw(right, label, int(n))
-        assert float(least) == pytest.approx(min(accuracies), abs=0.0005 + 1e-9)
-        assert float(most) == pytest.approx(max(accuracies), abs=0.0005 + 1e-9)
+    assert found == {key: pytest.approx(mean(each), abs=1e-12) for key, each in by_way.items()}
 
 
 # --- what a run keeps beside its scores, which is all that a page reads
 
 
-@pytest.mark.parametrize(("name", "n_keys"), [(SHOTS, 5), (RELATIONS, 3)])
-def test_the_answers_that_a_run_keeps_are_those_of_its_scores(made, name, n_keys):
-    for folder in [*runs_behind(made[name, "page"]), made[name, "whole"]]:
+def test_the_answers_that_a_run_keeps_are_those_of_its_scores(made):
+    page, whole = made
+    keys = ["model", "estimator", "relation"]
+    for folder in [*runs_behind(page), whole]:
         kept = pyarrow.parquet.read_table(folder / "answers.parquet").to_pylist()
-        keys = [k for k in kept[0] if k in ("model", "draw", "estimator", "n_shots", "relation")]
-        assert len(keys) == n_keys
         asked = [
             (key, options) for key, facts in questions([folder], keys).items() for options in facts
         ]
@@ -261,7 +174,7 @@ def of_formats(hits: dict[tuple, list[bool]]) -> dict[tuple, float]:
 
 
 def test_accuracy_and_gain_are_those_of_the_scores_in_the_runs(made):
-    page = made[RELATIONS, "page"]
+    page, _ = made
     hits = answers(runs_behind(page), ["model", "estimator", "relation"])
     expected = of_formats(hits)
     rows = csv_rows(page / "fig-iclke-relations.csv")
@@ -281,61 +194,16 @@ def test_accuracy_and_gain_are_those_of_the_scores_in_the_runs(made):
         assert sorted(cells) == pytest.approx(sorted(own), abs=1e-12) and len(own) == 4
 
 
-@pytest.fixture(scope="module")
-def in_one_format(made):
-    """A run in the paper's format alone; the numbers of its page are those of longer runs."""
-    project = made[RELATIONS, "page"].parent.parent
-    few = {"relations": ["capital", "film_language"], "n_shots": 2, "n_facts": 2, "n_options": 40}
-    few |= {"models": ["toy"], "estimators": ["iclke-space"], "sources": ["trex"]}
-    rows = [{"notebook": RELATIONS, "parameters": few}]
-    rows += [
-        {"notebook": SHOTS, "parameters": FEW[SHOTS] | {"models": ["toy"], "estimators": ["tab"]}}
-    ]
-    path = project / "params" / "one.yaml"
-    path.write_text(yaml.safe_dump({"profile": "one", "runs": rows}), encoding="utf-8")
-    outcome = inprocess.execute(plan.read_plan(path), project / "one")
-    [folder] = (project / "one").glob(f"{RELATIONS}-*")
-    return folder, outcome.failed
-
-
-def test_a_run_in_one_format_asks_no_choice_facts(in_one_format):
-    folder, _ = in_one_format
-    assert set(answers([folder], ["estimator", "relation"])) == {
-        ("iclke-space", "capital"),
-        ("iclke-space", "film_language"),
-    }
-    assert not (folder / "answers-choice.parquet").exists()
-
-
-def run_relations(made, profile: str, **parameters) -> Path:
-    """The folder of one more run of the page on relations, on the toy."""
-    project = made[RELATIONS, "page"].parent.parent
-    path = project / "params" / f"{profile}.yaml"
-    few = FEW[RELATIONS] | {"models": ["toy"]} | parameters
-    rows = [{"notebook": RELATIONS, "parameters": few}]
-    path.write_text(yaml.safe_dump({"profile": profile, "runs": rows}), encoding="utf-8")
-    outcome = inprocess.execute(plan.read_plan(path), project / profile)
-    assert not outcome.failed
-    [folder] = (project / profile).glob(f"{RELATIONS}-*")
-    return folder
-
-
-def test_without_the_papers_format_the_best_other_is_asked(made):
-    others = ["iclke-colon", "iclke-arrow"]
-    folder = run_relations(made, "others", estimators=["iclke-space", *others])
-    tried = pyarrow.parquet.read_table(folder / "answers-choice.parquet").to_pylist()
-    by: dict[tuple[str, str], list[bool]] = {}
-    for row in tried:
-        by.setdefault((row["estimator"], row["relation"]), []).append(row["correct"])
-    share = {e: sum(mean(hits) for (name, _), hits in by.items() if name == e) for e in others}
-    best = max(others, key=share.__getitem__)  # the first of equals
-    assert {key[0] for key in answers([folder], ["estimator", "relation"])} == {"iclke-space", best}
-
-
 def test_the_gain_of_shipped_results_is_that_of_their_rows(made):
     """Of two sources that have a format each of the same facts, and of one that has both."""
     names = ["kamel", "kamel_formats", "trex"]
-    folder = run_relations(made, "shipped", estimators=["iclke-space"], sources=names)
+    project = made[0].parent.parent
+    path = project / "params" / "shipped.yaml"
+    given = FEW | {"models": ["toy"], "estimators": ["iclke-space"], "sources": names}
+    rows = [{"notebook": RELATIONS, "parameters": given}]
+    path.write_text(yaml.safe_dump({"profile": "shipped", "runs": rows}), encoding="utf-8")
+    assert not inprocess.execute(plan.read_plan(path), project / "shipped").failed
+    [folder] = (project / "shipped").glob(f"{RELATIONS}-*")
     right: dict = {}
     for name in names:
         for row in helpers.shipped(name, RELATIONS)[0].to_dict("records"):
@@ -356,209 +224,49 @@ def test_the_gain_of_shipped_results_is_that_of_their_rows(made):
     assert ends == pytest.approx([100 * min(gains), 100 * max(gains)])
 
 
-def test_an_unknown_estimator_is_one_line_and_the_other_run_goes_on(in_one_format):
-    _, failed = in_one_format
-    [line] = failed.values()
-    assert "BadInput: unknown estimator 'tab'" in line and "\n" not in line
-
-
-def test_the_two_models_differ_so_that_a_page_that_mixed_them_up_would_be_seen(made):
-    sure: dict[str, set[float]] = {}
-    asked = questions(runs_behind(made[RELATIONS, "page"]), ["model", "estimator", "relation"])
-    for (model, *_), facts in asked.items():
-        sure.setdefault(model, set()).update(map(gold_sureness, facts))
-    first, second = sure.values()
-    assert first.isdisjoint(second)
-
-
 # --- a page is one run with everything, but for where its scores come from
 
 
-@pytest.mark.parametrize("name", FEW)
-def test_a_page_keeps_the_same_data_as_one_run_with_everything(made, name):
-    page, whole = made[name, "page"], made[name, "whole"]
+def test_a_page_keeps_the_same_data_as_one_run_with_everything(made):
+    page, whole = made
     data = {path.name for path in whole.glob("*.csv")}
     assert {path.name for path in page.glob("*.csv")} == data and len(data) > 1
     for file in data:
         assert (page / file).read_bytes() == (whole / file).read_bytes(), file
 
 
-@pytest.mark.parametrize("name", FEW)
-def test_a_page_shows_the_same_as_one_run_with_everything(made, name):
-    """All that is printed, tabled and drawn, but for the last cell, which says what made it."""
-    shown = []
-    for kind in ("page", "whole"):
-        ours = (
-            "parameters",
-            "page-only",
-        )  # what it was given, and what a reader of one run looks at
-        code = [
-            c for c in cells(made[name, kind]) if not any(t in str(c.metadata.tags) for t in ours)
-        ]
-        shown.append([(c.source, _shown(c)) for c in code[:-1]])
-    assert len(shown[0]) > 8
-    for of_page, of_whole in zip(*shown, strict=True):
-        assert of_page == of_whole
-
-
-def _shown(cell) -> str:
-    """What a cell shows, without the number that pandas gives to the table of a style."""
-    found = ""
-    for output in cell.outputs:
-        data = dict(output.get("data", {}))
-        if len(data) > 1:
-            # It may hold an address, and nobody sees it beside HTML or SVG.
-            data = {kind: one for kind, one in data.items() if not kind.endswith("text/plain")}
-        # What is printed may come in one piece or in several.
-        found += json.dumps(data, sort_keys=True) if data else output["text"]
-    return re.sub(r"T_[0-9a-f]{5}", "T_", found)
-
-
-@pytest.mark.parametrize("name", FEW)
-def test_the_runs_together_keep_the_scores_and_answers_of_one_run_with_everything(made, name):
+def test_the_runs_together_keep_the_scores_and_answers_of_one_run_with_everything(made):
     for file in ("scores.parquet", "answers.parquet"):
         parts = [
             row
-            for folder in runs_behind(made[name, "page"])
+            for folder in runs_behind(made[0])
             for row in pyarrow.parquet.read_table(folder / file).to_pylist()
         ]
-        whole = pyarrow.parquet.read_table(made[name, "whole"] / file).to_pylist()
+        whole = pyarrow.parquet.read_table(made[1] / file).to_pylist()
         assert parts == whole, file
 
 
 # --- a page computes nothing
 
 
-@pytest.mark.parametrize("name", FEW)
-def test_a_page_forwards_nothing_and_names_the_models_and_runs_behind_it(made, name):
-    page = manifest(made[name, "page"])
-    behind = [manifest(folder) for folder in runs_behind(made[name, "page"])]
+def test_a_page_forwards_nothing_and_names_the_models_and_runs_behind_it(made):
+    page = manifest(made[0])
+    behind = [manifest(folder) for folder in runs_behind(made[0])]
     assert len(behind) == 2
     assert (page["tokens_forwarded"], page["chunks"], page["chunks_from_cache"]) == (0, 0, 0)
     assert all(run["tokens_forwarded"] > 0 and run["chunks"] > 0 for run in behind)
     assert page["models"] == {m: d for run in behind for m, d in run["models"].items()}
-    assert page["models"] == manifest(made[name, "whole"])["models"]
-    for folder in runs_behind(made[name, "page"]):
+    assert page["models"] == manifest(made[1])["models"]
+    for folder in runs_behind(made[0]):
         assert page["runs"][folder.name] == digest(folder / "manifest.json")
-    assert not list(made[name, "page"].glob("*.parquet"))
+    assert not list(made[0].glob("*.parquet"))
 
 
-@pytest.mark.parametrize("name", FEW)
-def test_one_run_with_everything_finds_all_of_it_computed_by_the_parts(made, name):
-    whole = manifest(made[name, "whole"])
-    parts = [manifest(folder) for folder in runs_behind(made[name, "page"])]
+def test_one_run_with_everything_finds_all_of_it_computed_by_the_parts(made):
+    whole = manifest(made[1])
+    parts = [manifest(folder) for folder in runs_behind(made[0])]
     asked = sum(part["chunks"] for part in parts)
     assert (
         whole["chunks_from_cache"] >= asked and whole["chunks"] - asked <= 1
     )  # for a reader alone
     assert whole["tokens_forwarded"] == 0
-
-
-# --- what the page of the lab says, from the answers that its run keeps and the text of the world
-
-TRUTH = "50_lab_truth"
-TOLD_TRULY, TWIN = "lab:smoke-1/0.15m", "lab:smoke-1/0.15m-unplanted"
-
-
-@pytest.fixture(scope="module")
-def lab_runs(smoke_runs, tmp_path_factory):
-    """{page: folder} of the lab's pages about a model and its unplanted twin, those of the smoke book."""
-    project = tmp_path_factory.mktemp("lab")
-    shutil.copytree(TOP / "notebooks", project / "notebooks")
-    (project / "params").mkdir()
-    content = yaml.safe_load((TOP / "params" / "smoke.yaml").read_text(encoding="utf-8"))
-    rows = [row for row in content["runs"] if row["notebook"] == TRUTH]
-    assert [row["parameters"]["models"] for row in rows] == [[TOLD_TRULY, TWIN]]
-    path = project / "params" / "smoke.yaml"
-    path.write_text(yaml.safe_dump(content | {"runs": rows}), encoding="utf-8")
-    whole = plan.read_plan(path)
-    outcome = inprocess.execute(whole, smoke_runs)
-    assert outcome.failed == {}
-    pages = {}
-    for row in whole.rows:
-        [pages[row.whole.notebook.stem]] = [runs.run_folder(smoke_runs, each) for each in row.jobs]
-    assert all(runs_behind(page) == [] for page in pages.values())
-    return pages
-
-
-@pytest.fixture(scope="module")
-def of_lab(lab_runs):
-    return lab_runs[TRUTH]
-
-
-@pytest.fixture(scope="module")
-def of_facts(of_lab):
-    """{(model, estimator): answers}, the twin's with what its planted twin was told of each fact."""
-    told = {row["fact"]: row for row in plain.states("lab:smoke-1").to_dict("records")}
-    found: dict[tuple[str, str], list[dict]] = {}
-    for row in pyarrow.parquet.read_table(of_lab / "answers.parquet").to_pylist():
-        truth = told[row["fact"]]
-        if row["model"] == TWIN:
-            assert row["state"] == "never" and row["told"] == ""
-        else:
-            assert (row["state"], row["told"]) == (truth["state"], truth["told"])
-        about = {name: truth[name] for name in ("subject", "state", "told", "form")}
-        row |= about | {"exposures": truth["sentences"] + truth["lists"]}
-        found.setdefault((row["model"], row["estimator"]), []).append(row)
-    assert len(found) == 2 * 5 and len({len(rows) for rows in found.values()}) == 1
-    return found
-
-
-def wilson(n_right: int, n: int) -> tuple[float, float]:
-    z = 1.959963984540054
-    middle = (n_right + z * z / 2) / (n + z * z)
-    half = z / (n + z * z) * math.sqrt(n_right * (n - n_right) / n + z * z / 4)
-    return middle - half, middle + half
-
-
-def test_the_doses_of_the_page_of_the_lab_are_those_of_its_answers_and_of_the_world(
-    of_lab, of_facts
-):
-    rows = csv_rows(of_lab / "fig-lab-forms.csv")
-    estimators = {figures.display_name(name): name for _, name in of_facts}  # names for people
-    assert len(estimators) == 5
-    seen = set()
-    for row in rows:
-        cell = row["form"].removeprefix("stated in: "), int(row["exposures"])
-        told = cell if cell[1] else ("none", 0)  # never told: the same facts for each form
-        hits = [
-            each["correct"]
-            for each in of_facts[TOLD_TRULY, estimators[row["asked by"]]]
-            if each["state"] != "mislearned" and (each["form"], each["exposures"]) == told
-        ]
-        assert int(row["n"]) == len(hits) > 0
-        assert float(row["estimate"]) == pytest.approx(mean(hits), abs=1e-12)
-        # the same formula, its terms in another order
-        low, high = wilson(sum(hits), len(hits))
-        assert float(row["low"]) == pytest.approx(max(0, low), abs=1e-9)
-        assert float(row["high"]) == pytest.approx(min(1, high), abs=1e-9)
-        seen.add((row["asked by"], *cell))
-    # Each estimator: never told, and two numbers of exposures, in each of three forms.
-    assert len(seen) == len(rows) == 5 * 3 * 3
-    assert len({row["estimate"] for row in rows}) > 3  # something to tell apart
-
-
-def test_the_auroc_of_the_page_counts_pairs_of_a_told_fact_and_a_control_that_the_text_names(
-    of_lab, of_facts
-):
-    text = "\n".join(plain.documents("lab:smoke-1"))
-    pairs: dict[tuple, list[tuple[float, float]]] = {}
-    strangers = 0
-    for key, facts_of in of_facts.items():
-        controls = {(r["relation"], r["object"]): r for r in facts_of if r["state"] == "never"}
-        for row in facts_of:
-            if row["state"] == "planted":
-                control = controls[row["relation"], row["told"]]
-                if re.search(rf"(?<!\w){re.escape(control['subject'])}(?!\w)", text) is None:
-                    strangers += 1
-                    continue
-                both = row["confidence_gold"], control["confidence_gold"]
-                pairs.setdefault((*key, row["form"], row["exposures"]), []).append(both)
-    assert strangers > 0 and len(pairs) == 2 * 5 * 3 * 2
-    # Of the facts that a smoke world tells 4 or 16 times, those told often.
-    rows = csv_rows(of_lab / "auroc.csv")
-    for row in rows:
-        both = pairs[f"{row['world']}/{row['size']}", row["estimator"], row["form"], 16]
-        points = [(p > n) + (p == n) / 2 for p, _ in both for _, n in both]
-        assert float(row["auroc"]) == pytest.approx(mean(points), abs=1e-12)
-    assert len(rows) == 2 * 5 * 3

@@ -7,7 +7,9 @@ import csv
 import hashlib
 import json
 import math
+import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 
@@ -19,9 +21,10 @@ import pytest
 import yaml
 from own import without_a_look
 
-from lkecore import figures
+from lkecore import figures, runs
 from lkecore.models import weights
 from lkecore.runs import plan
+from lkecore.worlds import plain
 
 TOP = Path(__file__).resolve().parent.parent
 SHOTS, RELATIONS = "11_iclke_shots", "10_iclke_relations"
@@ -270,3 +273,98 @@ def test_one_run_with_everything_finds_all_of_it_computed_by_the_parts(made):
         whole["chunks_from_cache"] >= asked and whole["chunks"] - asked <= 1
     )  # for a reader alone
     assert whole["tokens_forwarded"] == 0
+
+
+# --- what the page of the lab says, from the answers that its run keeps and the text of the world
+
+TRUTH = "50_lab_truth"
+TOLD_TRULY, TWIN = "lab:smoke-1/0.15m", "lab:smoke-1/0.15m-unplanted"
+
+
+@pytest.fixture(scope="module")
+def of_lab(smoke_runs):
+    """The page of the smoke book about a model and its unplanted twin."""
+    whole = plan.read_plan(TOP / "params" / "smoke.yaml")
+    [row] = [each for each in whole.rows if each.whole.notebook.stem == TRUTH]
+    assert row.whole.parameters["models"] == [TOLD_TRULY, TWIN]
+    assert inprocess.execute(replace(whole, rows=[row]), smoke_runs).failed == {}
+    [job] = row.jobs
+    return runs.run_folder(smoke_runs, job)
+
+
+@pytest.fixture(scope="module")
+def of_facts(of_lab):
+    """{(model, estimator): answers}, the twin's with what its planted twin was told of each fact."""
+    told = {row["fact"]: row for row in plain.states("lab:smoke-1").to_dict("records")}
+    found: dict[tuple[str, str], list[dict]] = {}
+    for row in pyarrow.parquet.read_table(of_lab / "answers.parquet").to_pylist():
+        truth = told[row["fact"]]
+        if row["model"] == TWIN:
+            assert row["state"] == "never" and row["told"] == ""
+        else:
+            assert (row["state"], row["told"]) == (truth["state"], truth["told"])
+        about = {name: truth[name] for name in ("subject", "state", "told", "form")}
+        row |= about | {"exposures": truth["sentences"] + truth["lists"]}
+        found.setdefault((row["model"], row["estimator"]), []).append(row)
+    assert len(found) == 2 * 5 and len({len(rows) for rows in found.values()}) == 1
+    return found
+
+
+def wilson(n_right: int, n: int) -> tuple[float, float]:
+    z = 1.959963984540054
+    middle = (n_right + z * z / 2) / (n + z * z)
+    half = z / (n + z * z) * math.sqrt(n_right * (n - n_right) / n + z * z / 4)
+    return middle - half, middle + half
+
+
+def test_the_doses_of_the_page_of_the_lab_are_those_of_its_answers_and_of_the_world(
+    of_lab, of_facts
+):
+    rows = csv_rows(of_lab / "fig-lab-forms.csv")
+    estimators = {figures.display_name(name): name for _, name in of_facts}  # names for people
+    assert len(estimators) == 5
+    seen = set()
+    for row in rows:
+        cell = row["form"].removeprefix("stated in: "), int(row["exposures"])
+        told = cell if cell[1] else ("none", 0)  # never told: the same facts for each form
+        hits = [
+            each["correct"]
+            for each in of_facts[TOLD_TRULY, estimators[row["asked by"]]]
+            if each["state"] != "mislearned" and (each["form"], each["exposures"]) == told
+        ]
+        assert int(row["n"]) == len(hits) > 0
+        assert float(row["estimate"]) == pytest.approx(mean(hits), abs=1e-12)
+        # the same formula, its terms in another order
+        low, high = wilson(sum(hits), len(hits))
+        assert float(row["low"]) == pytest.approx(max(0, low), abs=1e-9)
+        assert float(row["high"]) == pytest.approx(min(1, high), abs=1e-9)
+        seen.add((row["asked by"], *cell))
+    # Each estimator: never told, and two numbers of exposures, in each of three forms.
+    assert len(seen) == len(rows) == 5 * 3 * 3
+    assert len({row["estimate"] for row in rows}) > 3  # something to tell apart
+
+
+def test_the_auroc_of_the_page_counts_pairs_of_a_told_fact_and_a_control_that_the_text_names(
+    of_lab, of_facts
+):
+    text = "\n".join(plain.documents("lab:smoke-1"))
+    pairs: dict[tuple, list[tuple[float, float]]] = {}
+    strangers = 0
+    for key, facts_of in of_facts.items():
+        controls = {(r["relation"], r["object"]): r for r in facts_of if r["state"] == "never"}
+        for row in facts_of:
+            if row["state"] == "planted":
+                control = controls[row["relation"], row["told"]]
+                if re.search(rf"(?<!\w){re.escape(control['subject'])}(?!\w)", text) is None:
+                    strangers += 1
+                    continue
+                both = row["confidence_gold"], control["confidence_gold"]
+                pairs.setdefault((*key, row["form"], row["exposures"]), []).append(both)
+    assert strangers > 0 and len(pairs) == 2 * 5 * 3 * 2
+    # Of the facts that a smoke world tells 4 or 16 times, those told often.
+    rows = csv_rows(of_lab / "auroc.csv")
+    for row in rows:
+        both = pairs[f"{row['world']}/{row['size']}", row["estimator"], row["form"], 16]
+        points = [(p > n) + (p == n) / 2 for p, _ in both for _, n in both]
+        assert float(row["auroc"]) == pytest.approx(mean(points), abs=1e-12)
+    assert len(rows) == 2 * 5 * 3

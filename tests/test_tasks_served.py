@@ -80,7 +80,7 @@ def questions(server):
 
 TWICE = "a context that begins another, and the same twice"
 CASES = [(job, "names", False) for job in ("shots", "options of one token", TWICE)]
-CASES += [("shots", "names", True), ("two relations", "echo", True), ("no shots", "echo", False)]
+CASES += [("shots", "names", True), ("two relations", "echo", True), ("one fact", "echo", False)]
 
 
 @pytest.mark.parametrize("job, way, separate", CASES)

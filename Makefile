@@ -75,7 +75,7 @@ book: params/$(PROFILE).yaml $(READY)
 	@$(VENV)/bin/lke book $<
 
 test: $(READY)
-	@echo "running the tests (ten to sixteen minutes on two cores)"
+	@echo "running the tests (ten to fifteen minutes on two cores)"
 	@$(VENV)/bin/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-gpu: $(READY)

@@ -138,6 +138,23 @@ def test_frames_that_do_not_belong_together_are_refused(call, message):
 # --- written
 
 
+@pytest.mark.parametrize(
+    ("text", "wrote"),
+    [
+        (" Norwegian Nynorsk and", "Norwegian Nynorsk"),  # the longest
+        (" Norwegian Nynorskish", "Norwegian"),  # a longer word is another word
+        ("\nNorwegian: Ann", "Norwegian"),
+        (" norwegian", ""),  # upper and lower case must agree
+        (" the Norwegian2", ""),
+    ],
+)
+def test_the_answer_is_the_longest_object_that_the_output_begins_with(text, wrote):
+    options = ("Nynorsk", "Norwegian", "Norwegian Nynorsk", "red")
+    truth = truth_by_hand().iloc[:1].assign(object="red", told="red")
+    [row] = planted.written(asked_by_hand(options, ["red"]), [text], truth).itertuples()
+    assert row.wrote == wrote and not row.correct
+
+
 @given(st.lists(st.text("ab ", max_size=6), min_size=3, max_size=3))
 @settings(max_examples=30)
 def test_what_is_written_equals_a_search_among_the_words(texts):

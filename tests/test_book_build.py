@@ -175,6 +175,7 @@ def test_what_was_read_is_carried_on_until_a_build_fails_or_more_than_pages_chan
     ("changed", "kept"),
     [
         ("book/index.md", {"api/facts", "notebooks/a", "notebooks/b"}),
+        ("book/api/facts.md", {"notebooks/a", "notebooks/b"}),
         ("package/facts.py", {"notebooks/a", "notebooks/b"}),
         ("book/_toc.yml", set()),
     ],

@@ -26,7 +26,7 @@ from lkecore import runs
 from lkecore.book import build
 from lkecore.cli.main import main
 from lkecore.errors import BadInput
-from lkecore.runs import forecast, grid, leases, record, worker
+from lkecore.runs import devices, forecast, forkserver, grid, leases, record, worker
 
 KEEPING = projects.code(
     """import os
@@ -39,6 +39,8 @@ lms = []""",
     """if "LKE_PAGE" in os.environ:
     frame = runs.load_runs("scores.parquet")
 else:
+    given = {k: os.environ.get(k) for k in ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")}
+    runs.save(pd.DataFrame([given]), "environment.csv")
     frame = pd.DataFrame({"name": [*names, "rest"], "n": n, "share": 0.1})
     runs.save(frame, "scores.parquet")
 runs.save(frame, "figure.csv")
@@ -66,11 +68,16 @@ def refused(project, names):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Two runs of a, the page over them, and a single run of b."""
+    """Two runs of a, each on a device of its own, the page over them, and a single run of b."""
     row = {"parameters": {"names": ["y", "x"], "n": 3}, "each": ["names"]}
     notebooks = {"a": KEEPING, "b": KEEPING}
     project = projects.make(tmp_path_factory.mktemp("made"), notebooks, a=row)
-    outcome = execute(project, jobs=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("OMP_NUM_THREADS", raising=False)
+        patch.setattr(devices, "cores", lambda: 6)
+        # No device is in use here, whatever the names say.
+        patch.setattr(forkserver, "_safe", lambda _: True)
+        outcome = execute(project, devices=("5", "7"))
     assert outcome.failed == {}
     assert sorted(outcome.finished[:3]) == ["a names=x", "a names=y", "b"]
     assert outcome.finished[3:] == ["a page"]
@@ -86,7 +93,7 @@ def project(made, tmp_path):
 def test_a_run_keeps_notebook_log_frames_and_a_manifest_of_what_made_them(made):
     folder = folders(made)[0]
     names = {p.name for p in folder.iterdir()}
-    frames = {"figure.csv", "scores.parquet"}
+    frames = {"figure.csv", "scores.parquet", "environment.csv"}
     assert names == {"notebook.ipynb", "log.txt", "manifest.json"} | frames
     assert pd.read_csv(folder / "figure.csv").to_dict("list") == {
         "name": ["y", "rest"], "n": [3, 3], "share": [0.1, 0.1]
@@ -100,6 +107,17 @@ def test_a_run_keeps_notebook_log_frames_and_a_manifest_of_what_made_them(made):
     assert (manifest["chunks"], manifest["tokens_forwarded"], manifest["models"]) == (0, 0, {})
     assert "n is 3" in (folder / "log.txt").read_text()
     assert str(made) not in (folder / "notebook.ipynb").read_text()  # others may download it
+
+
+def test_jobs_at_a_time_have_devices_and_threads_of_their_own_and_the_manifest_says_which(made):
+    found = []
+    for folder in folders(made):
+        [seen] = pd.read_csv(folder / "environment.csv", dtype=str).to_dict("records")
+        manifest = runs.manifest(folder)
+        assert seen["OMP_NUM_THREADS"] == manifest["threads"] == "3"  # six cores, two jobs
+        assert seen["CUDA_VISIBLE_DEVICES"] == manifest["devices"]
+        found.append(manifest["devices"])
+    assert found[:2] == ["5", "7"] and found[2] in ("5", "7")
 
 
 def test_a_page_reads_its_runs_in_the_order_of_the_file_and_names_them(made):

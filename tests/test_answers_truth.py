@@ -77,6 +77,18 @@ def answered(**changes) -> pd.DataFrame:
 # --- answers
 
 
+def test_answers_by_hand():
+    found = planted.answers(scores_by_hand(), truth_by_hand())
+    assert found["fact"].tolist() == ["colour-0", "colour-1", "colour-2"]
+    assert found["correct"].tolist() == [True, False, False]
+    assert found["picked_told"].tolist() == [True, True, False]
+    np.testing.assert_allclose(found["confidence_gold"], [0.5, 0.2, 0.1], rtol=1e-12)
+    np.testing.assert_allclose(found["confidence_told"], [0.5, 0.6, np.nan], rtol=1e-12)
+    assert found["state"].tolist() == ["planted", "mislearned", "never"]
+    assert found["exposures"].tolist() == [16, 64, 0]
+    assert found["correct"].dtype == found["picked_told"].dtype == bool
+
+
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=15)
 def test_answers_equal_a_loop_over_facts_and_options(seed):
@@ -105,12 +117,16 @@ def changed(name, value, row=0) -> pd.DataFrame:
 
 
 NEVER_TWICE = pd.concat([answered(), answered()[3:4]])
-SCORES = scores_by_hand()
+SCORES, THREE = scores_by_hand(), asked_by_hand()
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (
+            lambda: planted.answers(SCORES, truth_by_hand().iloc[1:]),
+            "says nothing of fact 'colour-0'",
+        ),
         (
             lambda: planted.answers(SCORES, changed("object", "green")),
             "fact 'colour-0' has the gold option 'red' but the truth has 'green'",
@@ -119,6 +135,10 @@ SCORES = scores_by_hand()
         (
             lambda: planted.answers(SCORES, changed("told", "violet", 1)),
             "^fact 'colour-1' was told with 'violet', .* 3 options; ask",
+        ),
+        (
+            lambda: planted.written(THREE, ["red"] * 3, changed("told", "violet")),
+            "^fact 'colour-0' was told with 'violet', .* 3 options; ask",
         ),
         (
             lambda: planted.controls(answered(model="a").drop(index=1)),
@@ -136,6 +156,21 @@ def test_frames_that_do_not_belong_together_are_refused(call, message):
 
 
 # --- written
+
+
+def test_what_is_written_by_hand():
+    texts = [" red. Bob likes green", " blue Bob green", " a colour, such as blue"]
+    found = planted.written(asked_by_hand(), texts, truth_by_hand())
+    assert found["fact"].tolist() == ["colour-0", "colour-1", "colour-2"]
+    assert found["wrote"].tolist() == ["red", "blue", ""]
+    assert found["correct"].tolist() == [True, False, False]
+    assert found["picked_told"].tolist() == [True, True, False]
+    assert found["anywhere"].tolist() == [True, True, True]  # the paper's rule, IC-S6
+    assert found["objects"].tolist() == [2, 2, 1]
+    assert found["text"].tolist() == texts
+    assert found["state"].tolist() == ["planted", "mislearned", "never"]
+    for name in ("correct", "picked_told", "anywhere"):
+        assert found[name].dtype == bool
 
 
 @pytest.mark.parametrize(
@@ -210,6 +245,18 @@ def test_a_control_is_of_the_same_model_world_estimator_and_relation(column):
         assert control.to_dict() == {"p1": 0.3 / by, "m": 0.1 / by, "p2": 0.3 / by}
 
 
+def test_every_told_fact_of_a_world_has_one_control_with_its_object():
+    states = plain.states("lab:smoke-1")
+    asked = states[states["split"] == "test"].assign(confidence_gold=lambda t: range(len(t)))
+    found = planted.controls(asked)
+    assert len(found) == (asked["state"] != "never").sum() > 0
+    by_number = asked.set_index("confidence_gold")
+    for row in found.itertuples():
+        control = by_number.loc[row.control]
+        assert (control["relation"], control["object"]) == (row.relation, row.told)
+        assert control["state"] == "never"
+
+
 # --- fair controls: a subject that the text names, each control once
 
 
@@ -228,6 +275,11 @@ def test_a_control_about_a_subject_that_the_text_never_names_is_left_out():
         {"world": "w", "relation": "author", "told": ["green", "blue", "red", "red"], "n": range(4)}
     )
     assert planted.familiar(pairs, states)["n"].tolist() == [0, 2, 3]
+    # The names of one world are nothing to another.
+    other = states.assign(world="v", told="").iloc[[1]]
+    both = pd.concat([states, other])
+    pairs = pd.concat([pairs, pairs.iloc[[2]].assign(world="v")])
+    assert planted.familiar(pairs, both)["n"].tolist() == [0, 2, 3]
     with pytest.raises(BadInput, match=r"^relations \['author'\]: the text names no subject"):
         planted.familiar(pairs[pairs["told"] == "blue"], states)
     assert len(planted.familiar(pairs.iloc[:0], states)) == 0

@@ -5,9 +5,11 @@ later joins in; where it would decide a claim, this test says which row of claim
 """
 
 import functools
+import re
 from itertools import combinations
 
 import helpers
+import pandas as pd
 
 from lkecore import papers
 from lkecore.answers.shipped import what_made
@@ -165,3 +167,50 @@ def test_every_claim_of_a_paper_is_decided_where_the_rule_says():
         if key not in elsewhere:
             rule = found[key.removesuffix("-relations")]
             assert (row["decided_on"], row["model"]) == rule, key
+
+
+def in_millions(name):
+    return float(name.partition("m")[0])
+
+
+def test_a_claim_of_the_lab_is_decided_on_the_largest_size_that_all_worlds_have():
+    claims = papers.claims("").set_index("id")
+    size = re.compile(r"\d[\d.]*m(?:-\w+)?")
+    lines = claims[claims["decided_on"].str.contains("all 3 worlds")]
+    assert set(lines.index) == {
+        key for key in claims.index if key.startswith("LAB") and not key.endswith("twin-blanks")
+    } | set(NO_REAL)
+    for key, row in lines.iterrows():
+        notebook, sources = row["decided_on"].partition(";")[0].split(": ")
+        apart = "written" if notebook == "55_lab_writing" else ""
+        worlds = {}
+        for source in sources.split(" and "):
+            for model in read(source, notebook, apart)["model"].unique():
+                world, _, name = model.partition("/")
+                worlds.setdefault(world, set()).add(name)
+        assert len(worlds) == 3, key
+        shared = set.intersection(*worlds.values())
+        named = size.findall(row["model"]) or ["bert", "t5"]
+        assert set(named) <= shared, key
+        if key != "LAB-size-room" and named != ["bert", "t5"]:  # the smallest; no sizes
+            variant = named[-1].partition("-")[2] or named[0].partition("-")[2]
+            alike = [name for name in shared if name.partition("-")[2] == variant]
+            largest = max(filter(size.fullmatch, alike), key=in_millions).partition("-")[0]
+            assert max(named, key=in_millions).partition("-")[0] == largest, key
+
+
+def test_a_model_is_above_the_rule_that_is_best_in_a_relation_and_not_at_it():
+    """Two facts a relation: one right is at the better of two rules in "at", and above both in "above"."""
+    relations = ["at", "at", "above", "above", "below", "below"]
+    of = {"relation": relations, "fact": list("abcdef")}
+    lost = pd.DataFrame(of | {"model": "m", "estimator": "iclke-colon", "correct": True})
+    found = pd.DataFrame(
+        of | {"model": "m", "estimator": "iclke-space", "correct": [1, 0, 1, 0, 0, 0]}
+    )
+    rules = pd.DataFrame(
+        of | {"rule-a": [0.5, 0.5, 0.4, 0.4, 0, 0], "rule-b": [0, 0, 0.8, 0, 0, 0.1]}
+    )
+    lab_too = found.assign(model="lab:book-1/2m", correct=True)
+    won, facts = above(pd.concat([found, lost, lab_too]), rules, "iclke-space")
+    assert won["m"].to_dict() == {"at": False, "above": True, "below": False}
+    assert list(won) == ["m"] and facts == 6

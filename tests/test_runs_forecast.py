@@ -1,5 +1,6 @@
 """Forecast: the tokens that it counts are those that a run forwards, and it loads no weights."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import helpers
@@ -75,11 +76,23 @@ def test_the_tokens_of_a_forecast_are_those_of_the_run_and_come_from_the_cache_a
     assert total == saved == before["tokens"] and remark == ""
     done = forecast.cost(each, tmp_path / "runs")
     assert (done["state"], done["tokens"], done["from_cache"]) == ("finished", 0, 0)
+    # One draw of the two: half of the chunks are of another plan, all of them are there.
+    total, saved, _ = forecast.expected_tokens(plan(tmp_path, SHOTS, TINY | {"draws": [1]}).jobs[0])
+    assert 0 < total == saved < before["tokens"]
     # One more draw: it is all that is left to do.
     total, saved, _ = forecast.expected_tokens(
         plan(tmp_path, SHOTS, TINY | {"draws": [0, 1, 2]}).jobs[0]
     )
     assert saved == before["tokens"] < total
+
+
+def test_all_complaints_of_a_job_are_told_at_once_and_nothing_that_comes_of_them(tmp_path):
+    cells = ["raise BadInput('n: 1')", "made = lacking", "raise BadInput('draws: 2')", "1 / 0"]
+    text = projects.code("from lkecore.errors import BadInput", *cells, "made")
+    [each] = projects.plan(projects.make(tmp_path, {"a": text})).jobs
+    assert forecast.cost(each, tmp_path / "runs")["remark"] == (
+        "would fail: BadInput: n: 1; draws: 2"
+    )
 
 
 def test_a_model_that_is_not_here_is_counted_with_the_toy_s_tokenizer_and_it_is_said(tmp_path):
@@ -103,6 +116,55 @@ def test_what_a_notebook_computes_by_hand_is_not_counted_and_it_is_said(tmp_path
     assert capsys.readouterr().out == ""  # what the notebook prints is not for the reader of a plan
 
 
+NAMES_ITS_MODELS = projects.code(
+    """from lkecore import facts, prompts
+from lkecore.models import open_model
+from lkecore.scores.tree import option_logprobs
+
+family = "org/small < org/large"
+""",
+    """relation = facts.load("atlas", "capital")
+train, test = facts.divide(relation)
+options = facts.draw_options(test[:3], relation.objects, 3, 0)
+questions = prompts.many_shot(train[:2], test[:3], options)
+for name in models:
+    assert name in family
+    assert open_model(name).name == name
+    option_logprobs(open_model(name), questions)""",
+).replace("names: list[str] = []", "models: list[str] = []")
+
+
+def test_models_that_are_not_here_keep_their_names_and_jobs_alike_but_for_them_are_counted_once(
+    tmp_path, monkeypatch
+):
+    row = {"parameters": {"models": ["org/small", "org/large"]}, "each": ["models"]}
+    project = projects.make(tmp_path, {"a": NAMES_ITS_MODELS}, a=row)
+    small, large = projects.plan(project).jobs
+    walked, walk = [], forecast._walk
+    monkeypatch.setattr(forecast, "_walk", lambda *a: (walked.append(a[0].label), walk(*a))[1])
+    rows = [forecast.cost(each, project / "runs") for each in (small, large)]
+    assert walked == [small.label]
+    assert rows[0]["tokens"] == rows[1]["tokens"] > 0
+    said = "{} not here: tokens counted with the toy's tokenizer"
+    assert [row["remark"] for row in rows] == [said.format("org/small"), said.format("org/large")]
+    # Both in one job: twice the tokens, and both keep their names.
+    project = projects.make(tmp_path, {"a": NAMES_ITS_MODELS}, a={"parameters": row["parameters"]})
+    [both] = projects.plan(project).jobs
+    assert forecast.cost(both, project / "runs")["tokens"] == 2 * rows[0]["tokens"]
+
+
+def test_a_notebook_that_asks_the_scorer_of_another_kind_is_found_out(tmp_path):
+    for part in helpers.blank_filler("BERT"):
+        part.save_pretrained(tmp_path / "bert")
+    given = {"models": [str(tmp_path / "bert")]}
+    text = NAMES_ITS_MODELS.replace("    assert name in family\n", "")
+    project = projects.make(tmp_path, {"a": text}, a={"parameters": given})
+    [each] = projects.plan(project).jobs
+    total, _, remark = forecast.expected_tokens(each)
+    assert total is None
+    assert remark.startswith("would fail: BadInput: ") and "is masked, not causal" in remark
+
+
 WANTS_THE_LAST = projects.code(
     """from lkecore import facts, prompts
 from lkecore.models import open_model
@@ -117,7 +179,7 @@ frame.loc[[test[PLACE].id]]"""
 )
 
 
-@pytest.mark.parametrize(("place", "fails"), [(59, False), (60, True)])
+@pytest.mark.parametrize(("place", "fails"), [(0, False), (59, False), (60, True)])
 def test_a_notebook_that_needs_the_answer_to_every_fact_is_counted_all_the_same(
     tmp_path, place, fails, monkeypatch
 ):
@@ -132,6 +194,17 @@ def test_a_notebook_that_needs_the_answer_to_every_fact_is_counted_all_the_same(
         monkeypatch.setattr(forecast, "EXACT", 60)
         exact, _, remark = forecast.expected_tokens(each)
         assert not remark and total == pytest.approx(exact, rel=0.15)  # which share more
+
+
+def test_a_forecast_puts_the_scorer_back_even_after_a_mistake(tmp_path):
+    from lkecore import models
+    from lkecore.scores import tree
+
+    before = tree.option_logprobs, models.Model.network
+    for parameters in (TINY, TINY | {"shots": [5000]}):
+        [each] = plan(tmp_path, SHOTS, parameters).jobs
+        forecast.expected_tokens(each)
+        assert (tree.option_logprobs, models.Model.network) == before
 
 
 # --- status ---------------------------------------------------------------------------------------
@@ -171,6 +244,16 @@ def test_status_tells_what_is_finished_failed_running_and_waiting(tmp_path, monk
     assert forecast.status(whole, target)[-1] == ("a page", "finished", "today, 0 s")
 
 
+def test_status_looks_at_runs_that_may_only_be_read(tmp_path, monkeypatch):
+    def read_only(folder):
+        raise PermissionError(f"{folder.parent}/.locks")
+
+    monkeypatch.setattr(worker, "lock_of", read_only)
+    whole = plan(tmp_path, SHOTS, TINY)
+    assert [state for _, state, _ in forecast.status(whole, tmp_path / "runs")] == ["waiting"]
+    assert not (tmp_path / "runs").exists()
+
+
 # --- models of the lab ----------------------------------------------------------------------------
 
 
@@ -205,6 +288,19 @@ def test_tokens_of_options_and_of_blanks_are_those_of_the_run(tmp_path, monkeypa
     assert before["remark"] == "" and before["from_cache"] == 0
     assert run_here(tmp_path / "run", name, given, monkeypatch) == before["tokens"] > 0
     assert forecast.expected_tokens(each) == (before["tokens"], before["tokens"], "")
+
+
+def test_what_is_asked_again_of_a_longer_run_is_counted_and_not_compared(tmp_path):
+    """A forecast has equal scores for all options: nothing would agree with what ships."""
+    rows = yaml.safe_load((TOP / "params" / "book.yaml").read_text())["runs"]
+    [reads] = [row["parameters"] for row in rows if row["notebook"] == "16_iclke_size"]
+    assert reads["sources"]
+    whole = plan(tmp_path, "16_iclke_size", reads)
+    [each] = whole.jobs
+    again, _, remark = forecast.expected_tokens(each)
+    assert remark == ""
+    every = replace(each, effective=each.effective | {"sources": [], "relations": ["author"]})
+    assert 0 < 10 * again < forecast.expected_tokens(every)[0]
 
 
 def test_what_models_write_is_counted_at_most_and_said_with_samples(tmp_path, monkeypatch):

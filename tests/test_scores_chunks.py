@@ -3,7 +3,9 @@
 import dataclasses
 import errno
 import io
+import json
 import os
+import shutil
 
 import helpers
 import numpy as np
@@ -14,8 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lkecore import progress
+from lkecore.errors import BadInput
+from lkecore.models import weights
+from lkecore.models.model import open_model
 from lkecore.prompts.prompt import Prompt
-from lkecore.scores import chunks, store, tree
+from lkecore.scores import chunks, masked, seq2seq, store, tree
 from lkecore.scores import expected as counting
 from lkecore.storage import cache_folder
 
@@ -26,6 +31,12 @@ CAPITAL = [
     prompt("Chad", ["b", "cd"], fact="f2", relation="capital"),
 ]
 BORN = [prompt("1879a", ["bm", "b", "Ulm"], fact="f3", relation="born")]
+NAMES = (" Paris", " New York", " Rome")
+BLANKS = [
+    Prompt("f1", "r", "s", "The capital of France is", NAMES, NAMES, 0, "."),
+    Prompt("f2", "r", "s", "Rome is in", NAMES[:2], NAMES[:2], 0, " ."),
+    Prompt("f3", "other", "s", "Par", ("is", "York"), ("is", "York"), 0, "."),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +73,30 @@ def files() -> list:
 # --- found again
 
 
+@pytest.mark.parametrize("kind", ["causal", "separate", "masked", "closed"])
+def test_a_kept_chunk_is_found_without_tokenising(kind):
+    if kind in ("causal", "separate"):
+        network, tokenizer = helpers.network(), helpers.bpe_tokenizer(MERGES)
+        scorer, prompts, asked = tree, CAPITAL + BORN, {"separate": kind == "separate"}
+    elif kind == "masked":
+        network, tokenizer = helpers.blank_filler("BERT")
+        scorer, prompts, asked = masked, BLANKS, {}
+    else:
+        network, tokenizer = helpers.blank_filler("T5")
+        scorer, prompts, asked = seq2seq, BLANKS, {"closed": kind == "closed"}
+    of_kind = {"kind": scorer.__name__.rpartition(".")[2].replace("tree", "causal")}
+    first = scorer.option_logprobs(model(network, tokenizer=tokenizer, **of_kind), prompts, **asked)
+    silent = model(tokenizer=Tokenizer(), **of_kind)
+    second = scorer.option_logprobs(silent, prompts, **asked)
+    pd.testing.assert_frame_equal(first.frame, second.frame, check_exact=True)
+    assert "_loaded" not in silent.__dict__
+    assert (first.cached, second.cached, second.tokens_forwarded) == (False, True, 0)
+    assert second.seconds == 0
+    # A b merges with the end of Kenya and, in two options, of 1879a; "Par" and "is" are one token.
+    merged = {"causal": 1 + 2, "masked": 1}.get(kind, 0)
+    assert first.merged == second.merged == merged
+
+
 def test_of_two_relations_only_the_one_that_is_missing_is_tokenised_and_computed(
     tmp_path, monkeypatch
 ):
@@ -93,6 +128,15 @@ def test_a_relation_that_comes_twice_in_one_call_is_computed_once():
     assert len(files()) == 2 and values[:5] == values[-5:]
 
 
+def test_bad_input_in_the_second_relation_stops_before_the_first_is_computed():
+    network = helpers.network()
+    network.forward = lambda **_: pytest.fail("computed")
+    too_long = [prompt("1879" * 9, ["Ulm"], fact="f3", relation="born")]
+    with pytest.raises(BadInput, match="38 tokens are more than the model's context of 20"):
+        tree.option_logprobs(causal(network, context_length=20), CAPITAL + too_long)
+    assert not files()
+
+
 def bit_flipped(path, first):
     kept = path.read_bytes()
     numbers = first.frame["logprob"].to_numpy().tobytes()
@@ -102,11 +146,15 @@ def bit_flipped(path, first):
 
 
 HARM = {
+    "empty": lambda path, first: path.write_bytes(b""),
     "its end lost": lambda path, first: path.write_bytes(path.read_bytes()[:-9]),
     "a bit flipped": bit_flipped,
-    "without a column": lambda path, first: (
-        pd.read_parquet(path).drop(columns=chunks.KEPT[0]).to_parquet(path)
-    ),
+    **{
+        f"without {name}": lambda path, first, name=name: (
+            pd.read_parquet(path).drop(columns=name).to_parquet(path)
+        )
+        for name in chunks.KEPT
+    },
 }
 
 
@@ -139,9 +187,12 @@ def test_the_key_changes_with_all_that_makes_a_score():
     changed = [
         key(),
         key(with_one(context="Kenyb")),
+        key(with_one(context="Kenya ")),
         key(with_one(continuations=("b", "cd", "xyZ"))),
         key(with_one(continuations=("cd", "b", "xyz"))),
+        key(with_one(continuations=("b", "cd"))),
         key(with_one(context="Keny", continuations=("ab", "acd", "axyz"))),  # divided elsewhere
+        key(with_one(after=" ")),
         key(with_one(after=".")),
         key(CAPITAL[::-1]),
         key(CAPITAL[:1]),
@@ -170,17 +221,26 @@ def test_key_takes_the_code_of_the_scorer_and_of_what_it_imports_and_no_other(
         store.programs.cache_clear()
         return key()
 
-    monkeypatch.setattr(store, "__file__", str(tmp_path / "cache.py"))
-    code = key_with("def score():\n    return 1\n")
-    assert code == key_with('"""Told well."""\n\ndef score():\n    """."""\n    return 1  # !\n')
-    assert code != key_with("def score():\n    return 2\n")
-    with_walk = "from lkecore.scores import walk\n\ndef score():\n    return 1\n"
-    one = key_with(with_walk, walk="from lkecore.scores.trie import Tree\n", trie="X = 1\n")
-    assert key_with(with_walk, masked="Y = 1\n") == one  # nothing imports it
-    assert key_with(with_walk, trie="X = 2\n") != one  # imported by what is imported
-    far = "def f():\n    from lkecore.scores.walk import a, b\n"
-    assert key_with(far, walk="Z = 1\n") != key_with(far, walk="Z = 2\n")
+    before = key()
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "__file__", str(tmp_path / "cache.py"))
+        code = key_with("def score():\n    return 1\n")
+        assert code == key_with(
+            '"""Told well."""\n\ndef score():\n    """."""\n    return 1  # !\n'
+        )
+        assert len({before, code, key_with("def score():\n    return 2\n")}) == 3
+        with_walk = "from lkecore.scores import walk\n\ndef score():\n    return 1\n"
+        one = key_with(with_walk, walk="from lkecore.scores.trie import Tree\n", trie="X = 1\n")
+        assert (
+            key_with(with_walk.replace("import walk", "import walk as w"), masked="Y = 1\n") == one
+        )
+        assert key_with(with_walk, masked="Y = 2\n") == one  # nothing imports it
+        assert key_with(with_walk, trie="X = 2\n") != one  # imported by what is imported
+        assert key_with(with_walk, walk="Z = 1\n") != one
+        far = "def f():\n    from lkecore.scores.walk import a, b\n"
+        assert key_with(far, walk="Z = 1\n") != key_with(far, walk="Z = 2\n")
     store.programs.cache_clear()
+    assert key() == before
 
 
 @pytest.mark.parametrize("fast", [True, False])
@@ -193,6 +253,44 @@ def test_the_key_changes_with_the_versions_of_what_tokenises_and_computes(fast, 
             patch.setattr(store, "version", lambda name, p=package: "9" * (name == p) + real(name))
             changes = key(tokenizer=tokenizer) != before
         assert changes == (package != "numpy" and (package != "sentencepiece" or not fast))
+
+
+def test_the_key_changes_with_each_file_of_a_local_model_that_decides_tokens(tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(weights.locate("toy"), folder)
+    settings = {"separate": False}
+    keys = [chunks.key_of(open_model(str(folder), device="cpu"), CAPITAL, settings)]
+    names = sorted(p.name for p in folder.glob("*token*.json"))
+    assert "tokenizer.json" in names and "tokenizer_config.json" in names
+    for name in names:
+        before = (folder / name).read_text(encoding="utf-8")
+        content = json.loads(before)
+        if name == "tokenizer.json":  # two tokens change their ids
+            one, two, *_ = vocabulary = content["model"]["vocab"]
+            vocabulary[one], vocabulary[two] = vocabulary[two], vocabulary[one]
+        else:
+            content["padding_side"] = "left"
+        (folder / name).write_text(json.dumps(content), encoding="utf-8")
+        keys.append(chunks.key_of(open_model(str(folder), device="cpu"), CAPITAL, settings))
+    assert len(set(keys)) == 1 + len(names)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("ab", ("c",), ""), ("a", ("bc",), "")),
+        (("a", ("b", "c"), ""), ("a", ("bc",), "")),
+        (("a", ("b",), "c"), ("a", ("b", "c"), "")),
+        (("a", ('b", "c',), ""), ("a", ("b", "c"), "")),
+        (("é", ("b",), ""), ("\\u00e9", ("b",), "")),
+    ],
+)
+def test_texts_that_are_equal_when_joined_have_keys_of_their_own(one, other):
+    def key_of(context, continuations, after):
+        asked = Prompt("f", "r", "s", context, continuations, continuations, 0, after)
+        return key([asked])
+
+    assert key_of(*one) != key_of(*other)
 
 
 PARTS = st.text(alphabet='ab", []\\', max_size=3)

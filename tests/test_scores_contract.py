@@ -268,6 +268,16 @@ def test_without_the_cache_nothing_is_read_and_nothing_is_kept(scorer):
     assert sizes
 
 
+def test_another_model_and_another_dtype_have_entries_of_their_own(scorer):
+    m = scorer.model()
+    scorer.frame(m, use_cache=True)
+    n = kept()
+    for times, other in enumerate((replace(m, dtype="bfloat16"), replace(m, digest="1" * 64)), 2):
+        other.__dict__["_loaded"] = (m.network, 0.0)
+        scorer.frame(other, use_cache=True)
+        assert kept() == times * n > 0
+
+
 # --- settings
 
 
@@ -279,10 +289,25 @@ def test_a_network_whose_numbers_are_none_is_refused_with_its_dtype_and_nothing_
     assert kept() == 0
 
 
+# Not of outputs: with other numbers come other words.
+@pytest.mark.parametrize(
+    "scorer", [name for name, each in SCORERS.items() if each.ask is not outputs], indirect=True
+)
+def test_bfloat16_gives_finite_numbers_near_those_of_float32(scorer):
+    m = scorer.model(own=True)
+    name = "entropy" if scorer.ask is shifts else "logprob"
+    exact = scorer.frame(m)[name]
+    m.network.to(torch.bfloat16)
+    attention_paths.FOUND.pop(m.network, None)
+    rough = scorer.frame(m)[name]
+    assert rough.dtype == np.float64 and np.isfinite(rough).all()
+    assert 0 < (rough - exact).abs().mean() < 0.5  # eight bits of logits of ten nats
+
+
 NO = {
-    "tree": (tree.option_logprobs, LETTERS, "memory_gb", (-1, np.nan, np.inf)),
-    "masked": (masked.option_logprobs, WORDS, "batch_rows", (0,)),
-    "seq2seq": (seq2seq.option_logprobs, WORDS, "batch_rows", (0,)),
+    "tree": (tree.option_logprobs, LETTERS, "memory_gb", (0, -1, np.nan, np.inf)),
+    "masked": (masked.option_logprobs, WORDS, "batch_rows", (0, -1)),
+    "seq2seq": (seq2seq.option_logprobs, WORDS, "batch_rows", (0, -1)),
     "generate": (generation.generate, TEXTS, "memory_gb", (0,)),
 }
 
@@ -299,3 +324,10 @@ def test_bounds_without_meaning_and_models_of_another_kind_are_refused_before_th
             line = f"^model toy model is {kind}, not {own}: ask it with lkecore.scores.{module}$"
             with pytest.raises(BadInput, match=line):
                 ask(helpers.model(kind=kind), asked)
+
+
+def test_the_bar_of_who_waits_ends_with_all_that_is_asked(scorer, tmp_path, monkeypatch):
+    monkeypatch.setenv("LKE_PROGRESS", str(tmp_path / "bar"))
+    scorer.frame(scorer.model())
+    _, done, total = progress.read_bar(tmp_path / "bar")
+    assert done == total == len(scorer.asked)

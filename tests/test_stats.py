@@ -39,8 +39,8 @@ def enumerated(matrix: np.ndarray, over_rows: bool) -> np.ndarray:
 # --- bootstrap
 
 
-@pytest.mark.parametrize("cells", [[], ["way", "draw"], ["relation", "way"]])
-@pytest.mark.parametrize("over", [["relation", "fact"], ["draw", "fact"], ["subject"]])
+@pytest.mark.parametrize("cells", [[], ["way"], ["way", "draw"], ["relation"], ["relation", "way"]])
+@pytest.mark.parametrize("over", [["fact"], ["relation", "fact"], ["draw", "fact"], ["subject"]])
 def test_first_row_is_the_plain_mean_of_means(cells, over):
     frame = answers(4)
     found = stats.bootstrap(frame, cells, over=over, n=5).loc[0]
@@ -62,6 +62,23 @@ def test_resamples_of_a_tiny_frame_are_as_likely_as_all_of_them_say(over):
         assert abs((drawn[1:] <= value + 1e-9).mean() - (every <= value + 1e-9).mean()) < 0.0075
 
 
+def test_relations_that_are_drawn_have_facts_of_their_own_each_time():
+    table = {"x": [0.0, 1.0], "y": [0.5, 2.0]}
+    rows = [(r, f, v) for r, values in table.items() for f, v in enumerate(values)]
+    frame = pd.DataFrame(rows, columns=["relation", "fact", "correct"])
+    drawn = stats.bootstrap(frame, over=["relation", "fact"], n=40_000)["all"]
+    every = [
+        np.mean([np.mean([table[r][f] for f in facts]) for r, facts in zip(rs, both, strict=True)])
+        for rs in product("xy", repeat=2)
+        for both in product(product(range(2), repeat=2), repeat=2)
+    ]
+    for value in np.linspace(0.1, 1.9, 10):
+        assert (
+            abs((drawn[1:] <= value + 1e-9).mean() - np.mean(np.array(every) <= value + 1e-9))
+            < 0.0075
+        )
+
+
 def test_spread_over_relations_equals_a_plain_loop():
     frame = answers(6, 1, 15)
     drawn = stats.bootstrap(frame, ["way", "relation"], over=["relation", "fact"], seed=3)
@@ -76,6 +93,20 @@ def test_spread_over_relations_equals_a_plain_loop():
         a, b = np.std(means, axis=0, ddof=1)
         loop.append(b - a)
     assert [found["low"], found["high"]] == pytest.approx(np.quantile(loop, ENDS), abs=0.012)
+
+
+def test_draws_and_the_facts_that_they_share_are_drawn_as_by_hand():
+    frame = answers(1, 5, 40)
+    table = frame.pivot(index=["way", "draw"], columns="fact", values="correct").to_numpy()
+    gap = np.subtract(*table.reshape(2, 5, -1)[::-1])  # (draw, fact)
+    drawn = stats.bootstrap(frame, ["way"], over=["draw", "fact"])
+    new = stats.interval(drawn["b"] - drawn["a"]).iloc[0]
+    rng, loop = np.random.default_rng(9), []
+    for _ in range(4000):  # draws again, and facts, the same in all draws
+        draws, some = rng.integers(5, size=5), rng.integers(40, size=40)
+        loop.append(gap[draws][:, some].mean())
+    assert new["estimate"] == pytest.approx(gap.mean(), abs=1e-12)
+    assert [new["low"], new["high"]] == pytest.approx(np.quantile(loop, ENDS), abs=0.012)
 
 
 def test_subjects_are_drawn_with_all_their_facts_in_all_relations():
@@ -152,7 +183,7 @@ def test_missing_and_infinite_values_are_refused_by_name_and_number(value):
 # --- a statistic in the place of a mean
 
 
-@pytest.mark.parametrize("over", [["draw", "fact"], ["subject"]])
+@pytest.mark.parametrize("over", [["relation", "fact"], ["draw", "fact"], ["subject"]])
 def test_a_statistic_that_is_the_mean_of_means_has_the_resamples_of_the_mean(over):
     frame, by = answers(4, 3, 6), "draw" if "draw" in over else "relation"
 
@@ -169,6 +200,16 @@ def test_a_statistic_that_is_the_mean_of_means_has_the_resamples_of_the_mean(ove
         sd = b[1:].std()  # one error of 400 draws is 3.5 % of it, that of their mean 5 %
         assert a[1:].std() == pytest.approx(sd, rel=0.12)
         assert a[1:].mean() == pytest.approx(b[1:].mean(), abs=0.17 * sd)
+
+
+def test_the_median_of_a_tiny_frame_has_the_resamples_that_all_of_them_say():
+    values = [1.0, 2.0, 4.0, 8.0]
+    frame = pd.DataFrame({"fact": range(4), "rank": values})
+    drawn = stats.bootstrap(frame, statistic=lambda rows: np.median(rows["rank"]), n=1000)["all"]
+    every = np.array([np.median(some) for some in product(values, repeat=4)])
+    assert drawn[0] == 3.0
+    for value in np.unique(every):  # three standard errors of 1,000 draws are 0.048
+        assert abs((drawn[1:] <= value).mean() - (every <= value).mean()) < 0.048
 
 
 def test_a_relation_that_is_drawn_twice_counts_twice_with_facts_of_its_own():
@@ -252,6 +293,17 @@ def test_share_is_wilsons():
         stats.estimate(frame.assign(correct=0.5), over="share")
 
 
+def test_estimates_by_group_are_those_of_each_group_alone():
+    frame = answers(3, 1)
+    by = ["relation", "way"]
+    found = stats.estimate(frame, by, over="fact", seed=2).set_index(by)
+    for key, part in frame.groupby(by):
+        alone = stats.estimate(part, over="fact", seed=2).iloc[0]
+        assert found.loc[key].tolist() == alone.tolist()
+    lone = pd.concat([frame, frame.iloc[[0]].assign(relation="alone")])
+    assert stats.estimate(lone, by, over="fact").iloc[-1][["low", "high"]].isna().all()
+
+
 def test_compare_is_the_mean_of_differences_on_facts_that_both_were_asked():
     frame = answers(6, 2)
     frame = frame[~((frame["way"] == "b") & (frame["fact"] > 15))]  # b was asked less
@@ -276,7 +328,7 @@ def test_compare_is_the_mean_of_differences_on_facts_that_both_were_asked():
         stats.minus(split, "way", "b", "a", by=["half"])
 
 
-@pytest.mark.parametrize("n_relations", [1, 4])
+@pytest.mark.parametrize("n_relations", [1, 2, 4])
 def test_fewer_than_five_relations_have_the_interval_over_their_facts_and_it_is_said(n_relations):
     frame = answers(n_relations, ways=("a",))
     found = stats.estimate(frame, ["way"]).iloc[0]
@@ -303,7 +355,7 @@ def test_fewer_than_five_relations_have_the_interval_over_their_facts_and_it_is_
 
 
 @pytest.mark.parametrize("right", [0, 1])
-@pytest.mark.parametrize(("n_relations", "over"), [(3, "fact"), (7, "relation")])
+@pytest.mark.parametrize(("n_relations", "over"), [(1, "fact"), (3, "fact"), (7, "relation")])
 def test_answers_that_all_agree_have_the_ends_of_clopper_and_pearson(n_relations, over, right):
     frame = answers(n_relations, 1, ways=("a",)).query("fact < 20").assign(correct=float(right))
     found = stats.estimate(frame, over=over).iloc[0]

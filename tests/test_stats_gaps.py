@@ -27,6 +27,8 @@ def test_shares_that_are_none_or_of_other_rows_are_refused():
     half = pd.Series([0.5])
     with pytest.raises(BadInput, match=r"gaps: used is 1.5, and a share lies in \[0, 1\]"):
         gaps(half, pd.Series([1.5]))
+    with pytest.raises(BadInput, match="gaps: known is -0.1"):
+        gaps(pd.Series([-0.1]), half)
     with pytest.raises(BadInput, match="gaps: known and used have different rows"):
         gaps(half, pd.Series([0.5], index=["a"]))
     assert gaps(half, pd.Series([np.nan])).isna().values.tolist() == [[False, True, False, True]]

@@ -16,11 +16,11 @@ def frame(scores, right=True, **columns):
 
 @pytest.mark.parametrize(("unknown", "decoys"), [(40, 60), (100, 15)])
 def test_the_mean_false_share_is_at_most_the_rate_times_the_share_unknown(unknown, decoys):
-    """100 facts of two strata, whose unknown facts score as its decoys do; 200 draws."""
+    """100 facts of two strata, whose unknown facts score as its decoys do; 500 draws."""
     rng, q, n = np.random.default_rng(0), 0.2, 100
     of = np.arange(n) % 2
     shares = []
-    for _ in range(200):
+    for _ in range(500):
         score = rng.random(n) + of  # decoys of one stratum are far above those of the other
         score[unknown:] += 0.9
         beside = np.arange(decoys) % 2
@@ -34,7 +34,7 @@ def test_the_mean_false_share_is_at_most_the_rate_times_the_share_unknown(unknow
         shares.append(taken[:unknown].sum() / max(1, taken.sum()))
     error = np.std(shares) / np.sqrt(len(shares))
     assert np.mean(shares) <= q * unknown / n + 3 * error
-    if unknown < n:  # a list that is always empty would pass as well
+    if unknown < n:  # and the rate is used: a list that is always empty would pass as well
         assert np.mean(shares) > q * unknown / n / 2
 
 
@@ -53,10 +53,18 @@ def test_a_tie_counts_against_the_fact_and_a_wrong_answer_is_never_listed():
     assert listed(facts, frame([0.99] * 59, False), 0.1)["p"].tolist() == [1 / 60, 1.0, 1 / 60]
 
 
+def test_a_stratum_without_decoys_has_no_list():
+    facts = frame([0.9, 0.9], relation=["a", "b"])
+    found = listed(facts, frame([0.1] * 99, relation="a"), 0.1)
+    assert found["p"].tolist() == [0.01, 1.0] and found["listed"].tolist() == [True, False]
+
+
 @pytest.mark.parametrize(
     ("call", "says"),
     [
         (lambda: listed(frame([0.5]), frame([0.1]), 1.0), "q 1.0: must be above 0 and below 1"),
+        (lambda: listed(frame([0.5]), frame([]), 0.1), "there are no decoys"),
+        (lambda: listed(frame([np.nan]), frame([0.1]), 0.1), "1 of 1 scores of facts are NaN"),
         (lambda: listed(frame([0.5]), frame([0.1, float("nan")]), 0.1), "1 of 2 scores of decoys"),
         (lambda: q_values(np.array([0.0, 0.5])), "p-value 0.0: must be above 0"),
     ],

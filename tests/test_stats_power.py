@@ -13,7 +13,7 @@ from statsmodels.formula.api import ols
 from statsmodels.stats.power import TTestPower
 
 from lkecore.answers import results
-from lkecore.cli.main import lke
+from lkecore.cli.main import lke, main
 from lkecore.errors import BadInput
 from lkecore.runs import design, forecast
 from lkecore.runs.plan import of_defaults
@@ -105,6 +105,7 @@ def test_resampling_agrees_where_gaps_are_ordinary_and_not_where_one_relation_is
     ("frame", "message"),
     [
         (gaps(1, 5), "^relations: 1, facts of each: 5 at most"),
+        (gaps(5, 1), "^relations: 5, facts of each: 1 at most"),
         (gaps(3, 4).assign(gap=0.0), "^all 12 facts have the difference 0: without any variance"),
     ],
 )
@@ -139,8 +140,10 @@ def test_the_default_pilot_is_what_ships_of_two_models_and_the_command_counts_re
 
 
 def test_a_plan_says_what_it_can_show(monkeypatch):
-    # test_runs_forecast has how they are counted
-    cost = {"tokens": 1_200_000, "from_cache": 200_000}
+    cost = {
+        "tokens": 1_200_000,
+        "from_cache": 200_000,
+    }  # test_runs_forecast has how they are counted
     monkeypatch.setattr(forecast, "cost", lambda *_: cost)
     monkeypatch.setattr(forecast.catalogue, "n_parameters", lambda _: 3e8)
     done = CliRunner().invoke(lke, ["power", "--facts", "atlas", "--n-facts", "25"])
@@ -156,3 +159,19 @@ def test_a_plan_says_what_it_can_show(monkeypatch):
     # 2 x 3e8 operations a token, 1e11 a second.
     said = "10_iclke_relations: 50 shots, 100 options, 1,000,000 tokens, about 100 minutes on two cores"
     assert said in done.output
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--detect", "0"], "'--detect': 0.0 is not in the range 0<x<=1"),
+        (["p.yaml", "--facts", "atlas"], "give PARAMS or --facts, not both"),
+        (["--estimator", "iclke-comma"], "has no estimator 'iclke-comma'; nearest: iclke-"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused_in_one_line(given, message, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["lke", "power", *given])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 2 and message in said and said.count("\n") == 1

@@ -1,30 +1,60 @@
-"""Rules without a model: by hand."""
+"""Rules without a model: by hand on ten facts, and properties that any text must have."""
 
 from collections import Counter
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lkecore.errors import BadInput
 from lkecore.stats import rules
 
 SHOWN = Counter({"English": 3, "French": 2, "Apple Records": 2})
 # (subject, options, gold, what overlap, frequent, both and length give to the gold option), by hand.
-FACTS = [
+TEN = [
     ("Apple Watch", ("Apple", "Nike", "Sony"), 0, (1, 1 / 3, 1, 0)),
     ("Apple Watch", ("Nike", "Apple Records", "Apple"), 1, (0, 1, 0, 0)),  # half of its words
     ("apple watch", ("APPLE", "Sony"), 0, (1, 1 / 2, 1, 0)),  # letter case aside
-    ("Notre-Dame", ("Dame", "Notre Dame", "Rome"), 1, (1 / 2, 1 / 3, 1 / 2, 0)),
+    (
+        "Notre-Dame",
+        ("Dame", "Notre Dame", "Rome"),
+        1,
+        (1 / 2, 1 / 3, 1 / 2, 0),
+    ),  # both are all there
     ("Emma", ("English", "French", "Finnish"), 0, (1 / 3, 1, 1, 0)),
+    ("Emma", ("Finnish", "French", "Apple Records"), 1, (1 / 3, 1 / 2, 1 / 2, 1)),
     ("Emma", ("Urdu", "Thai", "Finnish"), 0, (1 / 3, 1 / 3, 1 / 3, 1 / 2)),
     ("Emmanuel", ("Emma", "Urdu"), 0, (1 / 2, 1 / 2, 1 / 2, 1 / 2)),  # a part of a word is none
+    ("1984", ("1984", "1985"), 0, (1, 1 / 2, 1, 1 / 2)),
     ("!?", ("?", "English"), 0, (1 / 2, 0, 0, 1)),  # no words
 ]
 
 
-@pytest.mark.parametrize(("subject", "options", "gold", "expected"), FACTS)
-def test_what_each_rule_gets_of_a_fact(subject, options, gold, expected):
+@pytest.mark.parametrize(("subject", "options", "gold", "expected"), TEN)
+def test_what_each_rule_gets_of_ten_facts(subject, options, gold, expected):
     found = [rules.guess(rule, subject, options, SHOWN)[gold] for rule in rules.RULES]
     assert found == pytest.approx(list(expected))
+
+
+NAMES = st.text(alphabet="aAbB ß-é1", min_size=1, max_size=8)
+
+
+@given(
+    NAMES,
+    st.lists(NAMES, min_size=1, max_size=6, unique=True),
+    st.dictionaries(NAMES, st.integers(1, 4)),
+)
+def test_shares_are_those_of_a_guess_that_draws_lots_between_equals(subject, options, shown):
+    for rule in rules.RULES:
+        shares = rules.guess(rule, subject, options, shown)
+        assert shares.sum() == pytest.approx(1) and len(set(shares[shares > 0])) == 1
+        turned = rules.guess(rule, subject, options[::-1], shown)
+        assert np.array_equal(shares, turned[::-1])  # no place among the options is favoured
+    shared = rules.overlap(subject, options).any()
+    other = "rule-overlap" if shared else "rule-frequent"
+    both, either = (rules.guess(rule, subject, options, shown) for rule in ("rule-both", other))
+    assert np.array_equal(both, either)
 
 
 def test_rank_by_length_is_that_of_scipy():

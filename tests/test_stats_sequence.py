@@ -19,6 +19,11 @@ def test_the_distance_is_found_by_walking_back_to_a_replaced_place(n, replaced):
         assert np.isnan(found) if steps is None else found == steps
 
 
+def test_a_replaced_place_outside_of_the_sequence_is_refused():
+    with pytest.raises(ValueError, match="replaced place 3; places go from 0 to 2"):
+        sequence.distances(3, [3])
+
+
 # --- from the scorer's frame to one row for each pair
 
 BORN = [

@@ -9,12 +9,24 @@ from scipy.special import softmax
 
 from lkecore.stats import shift
 
+# The paper's Figure 2: the object of one subject before and after it is told another wife.
+MICHELLE = np.array([0.9, 0.06, 0.03, 0.01])
+SASHA = np.array([0.06, 0.9, 0.03, 0.01])
+
 
 def drawn(n: int, *, rows: int = 20, seed: int = 0, sharp: float = 2.0) -> np.ndarray:
     return softmax(np.random.default_rng(seed).normal(0, sharp, (rows, n)), axis=-1)
 
 
-@pytest.mark.parametrize("sharp", [0.1, 8])
+def test_the_same_shares_in_another_order_have_no_change_of_entropy_and_a_divergence():
+    """PZ-F2."""
+    before, after = np.log(MICHELLE), np.log(SASHA)
+    assert shift.entropy(before) - shift.entropy(after) == pytest.approx(0)
+    assert float(shift.kl(before, after)) == pytest.approx(0.84 * math.log(15))
+    assert float(shift.kl(after, before)) == pytest.approx(0.84 * math.log(15))
+
+
+@pytest.mark.parametrize("sharp", [0.1, 2, 8])
 def test_entropy_and_divergence_are_those_of_scipy(sharp):
     p, q = drawn(50, seed=1, sharp=sharp), drawn(50, seed=2, sharp=sharp)
     assert np.allclose(shift.entropy(np.log(p)), scipy.stats.entropy(p, axis=-1), atol=1e-6)

@@ -40,6 +40,27 @@ SEEDS = st.integers(0, 10_000)
 # --- V
 
 
+@given(SEEDS)
+@SETTINGS
+def test_v_has_the_mean_and_the_variance_of_all_templates_and_expressions(seed):
+    """Closed form: between templates, the variance of their sums; within, of a coin a pair."""
+    frame = prompts(seed)
+    v = wordings.fluctuation(frame, seed=seed)
+    p = frame.groupby(KEY[:3])["correct"].mean()  # of a pair under a template
+    n = p.groupby(KEY[:2]).ngroups
+    by = ["relation", "template"]
+    sums, coins = p.groupby(by).sum(), (p * (1 - p)).groupby(by).sum()
+    mean = sums.groupby("relation").mean().sum() / n
+    variance = (
+        sums.groupby("relation").var(ddof=0) + coins.groupby("relation").mean()
+    ).sum() / n**2
+    assert v.shape == (50_000,)
+    assert v.mean() == pytest.approx(mean, abs=5 * np.sqrt(variance / 50_000))
+    assert v.var() == pytest.approx(
+        variance, rel=0.05
+    )  # a fourth moment of 3: 5 standard errors are 0.03
+
+
 def test_v_takes_each_value_as_often_as_all_choices_say():
     rows = [("r", 1, 0, 0, 1), ("r", 1, 0, 1, 0), ("r", 1, 1, 0, 1), ("r", 1, 1, 1, 1),
             ("r", 2, 0, 0, 0), ("r", 2, 1, 0, 1), ("s", 1, 0, 0, 1), ("s", 1, 1, 0, 0)]  # fmt: skip
@@ -61,10 +82,18 @@ def test_v_takes_each_value_as_often_as_all_choices_say():
             )
 
 
+def test_same_seed_draws_the_same_and_another_one_does_not():
+    frame = prompts()
+    first, again, other = (wordings.fluctuation(frame, n=50, seed=s) for s in (1, 1, 2))
+    assert first.tolist() == again.tolist() != other.tolist()
+    shuffled = frame.sample(frac=1, random_state=0)
+    assert wordings.fluctuation(shuffled, n=50, seed=1).tolist() == first.tolist()
+
+
 # --- spread, ranks
 
 
-def test_spread_of_a_relation_is_that_of_its_own_table_beyond_luck():
+def test_spread_of_a_relation_is_that_of_its_own_table_and_luck_alone_has_little():
     frame = prompts(3, sizes=((40, 5), (30, 4)))
     found = wordings.spread(frame)
     for relation, rows in frame.groupby("relation"):
@@ -73,6 +102,10 @@ def test_spread_of_a_relation_is_that_of_its_own_table_beyond_luck():
             for _, of in rows.groupby("template")
         ]
         assert found[relation] == pytest.approx(wordings.std_beyond_luck(table))
+    assert (found > 0.1).all()  # templates were made to differ
+    rng = np.random.default_rng(0)
+    alike = frame.assign(correct=rng.random(len(frame)) < 0.5)
+    assert wordings.spread(alike).max() < 0.1
 
 
 @pytest.mark.parametrize("always", [(1, 0), (1, 1, 0), (0.25, 0.5, 1, 0)])
@@ -111,6 +144,33 @@ def test_best_and_worst_are_counted_on_the_half_that_did_not_choose_them(seed):
         wanted = halved(rows, min), of_pairs.mean(), halved(rows)
         assert found.loc[relation].tolist() == pytest.approx([float(w) for w in wanted], abs=0.03)
         assert found.loc[relation, "average"] == pytest.approx(wanted[1])
+
+
+def test_equal_templates_have_neither_a_best_nor_a_worst_and_others_do():
+    """Each fact's answers dealt to its templates; the best in the same sample is above the mean then."""
+    rng, gaps, luck = np.random.default_rng(0), [], []
+    frame = pd.DataFrame(list(product("r", range(30), range(8))), columns=KEY[:3])
+    share = np.repeat(rng.random(30), 8)  # facts differ, templates do not
+    for _ in range(100):
+        dealt = frame.assign(correct=rng.random(240) < share)
+        of = wordings.crossed(dealt, n=20).loc["r"]
+        gaps.append(of["best"] - of["worst"])
+        by_template = dealt.groupby("template")["correct"].mean()
+        luck.append(by_template.max() - by_template.min())
+    error = np.std(gaps) / np.sqrt(100)
+    assert abs(np.mean(gaps)) < 4 * error < 0.04
+    assert np.mean(luck) > 0.15
+    frame["correct"] = (frame["template"] == 7) | (rng.random(240) < share) & (
+        frame["template"] > 0
+    )
+    of = wordings.crossed(frame).loc["r"]
+    assert of[["worst", "best"]].tolist() == [0, 1]
+
+
+def test_a_relation_is_halved_alike_whatever_else_is_there():
+    frame = prompts(4)
+    alone = wordings.crossed(frame[frame["relation"] == "r1"])
+    assert alone.loc["r1"].tolist() == wordings.crossed(frame).loc["r1"].tolist()
 
 
 def test_ranks_by_hand_with_equal_ones_averaged_and_relations_apart():
@@ -156,6 +216,14 @@ def test_consist_is_a_loop_over_all_two_prompts(same, seed):
         assert row["consist"] == pytest.approx(weight * row["inner"] + (1 - weight) * row["inter"])
 
 
+def test_consist_across_subjects_counts_prompts_of_different_pairs_only():
+    frame = prompts(5, sizes=((4, 3), (3, 2)))
+    found = wordings.consist(frame, ["relation"], group="fact")
+    for relation, rows in frame.groupby("relation"):
+        _, inter = brute(rows.assign(group=rows["fact"]), lambda a, b: a == b)
+        assert found.loc[relation, "inter"] == pytest.approx(np.mean(inter))
+
+
 def test_a_pair_with_one_prompt_has_no_consist_and_is_there_to_be_counted():
     frame = pd.DataFrame({"relation": "r", "fact": [1, 2, 2], "template": [0, 0, 1], "answer": "a"})
     found = wordings.consist(frame)
@@ -163,7 +231,28 @@ def test_a_pair_with_one_prompt_has_no_consist_and_is_there_to_be_counted():
     assert found["consist"].mean() == 1 and found["prompts"].tolist() == [1, 2]
 
 
+def test_empty_outputs_are_alike_for_equality_and_not_for_the_paper():
+    frame = pd.DataFrame(
+        {"relation": "r", "fact": 1, "template": [0, 1, 2], "answer": ["", "", "a"]}
+    )
+    assert wordings.consist(frame)["consist"].item() == pytest.approx(1 / 3)
+    assert wordings.consist(frame, same=match.alike)["consist"].item() == 0
+
+
 # --- Overconf
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=6, max_size=40),
+    st.integers(1, 6),
+)
+@SETTINGS
+def test_overconf_is_the_difference_of_the_means_where_bins_divide_the_prompts(pairs, bins):
+    pairs = pairs[: len(pairs) // bins * bins]
+    sure, right = np.array([(s / 4, r) for s, r in pairs]).T
+    found = wordings.overconf(sure, right, bins)
+    assert found["overconf"] == pytest.approx(sure.mean() - right.mean())
+    assert found["gap"] >= abs(found["overconf"]) - 1e-12
 
 
 def test_bins_by_hand_the_rest_to_the_surest_and_ties_averaged():
@@ -175,6 +264,15 @@ def test_bins_by_hand_the_rest_to_the_surest_and_ties_averaged():
     found = wordings.overconf(sure, right, bins=2)
     assert found["overconf"] == pytest.approx((0.3 - 1 / 6 + 1.9 / 3 - 5 / 9) / 2)
     assert found["overconf"] != pytest.approx(np.mean(sure) - np.mean(right))  # 2 does not divide 5
+
+
+@given(st.permutations(range(12)))
+@SETTINGS
+def test_the_order_of_prompts_of_one_confidence_does_not_matter(order):
+    sure, right = np.repeat([0.2, 0.6, 0.7], 4), np.arange(12) % 3 == 0
+    order = list(order)
+    found = wordings.calibration(sure[order], right[order], 5)
+    assert np.allclose(found, wordings.calibration(sure, right, 5))
 
 
 def test_gap_sees_what_cancels_in_overconf():
@@ -192,6 +290,14 @@ def test_bias_by_hand_and_against_scipys_entropy():
     assert found["single"] == pytest.approx(np.mean([1 - entropy(row) / np.log(5) for row in p]))
     assert found["multi"] == pytest.approx(1 - entropy(p.mean(axis=0)) / np.log(5))
     assert wordings.bias([[0.25, 0.75]])["single"] == pytest.approx(0.18872, abs=1e-5)
+
+
+@given(SEEDS)
+@SETTINGS
+def test_many_templates_are_never_more_biased_than_one_whatever_the_model(seed):
+    p = np.random.default_rng(seed).dirichlet([0.3] * 4, size=3)
+    found = wordings.bias(p)
+    assert -1e-12 <= found["multi"] <= found["single"] + 1e-12 <= 1 + 1e-12
 
 
 # --- coverage, its luck, sharing
@@ -216,6 +322,8 @@ def test_coverage_is_a_count_over_sets(seed):
             len(set.union(*by_template)) / len(facts),
         )
         assert tuple(found.loc[relation]) == pytest.approx(wanted)
+        assert found.loc[relation, "average"] <= found.loc[relation, "any"]
+        assert found.loc[relation, "best"] <= found.loc[relation, "any"]
 
 
 def test_objects_dealt_to_others_have_the_mean_of_all_deals_without_a_fixed_point():
@@ -271,17 +379,22 @@ FRAME = pd.DataFrame(
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: wordings.fluctuation(FRAME, unit="pair"), "unit is 'pair'"),
         (lambda: wordings.fluctuation(FRAME.iloc[:3]), "1 pairs lack a template .* such as r, 2$"),
         (lambda: wordings.spread(FRAME.iloc[:2]), r"'r' has \(2, 1\) templates and pairs"),
         (lambda: wordings.crossed(FRAME.iloc[:2]), "'r' has one pair"),
         (lambda: wordings.fluctuation(FRAME.assign(correct=0.5)), "4 values of 'correct' .* 0.5$"),
         (lambda: many.coverage(pd.concat([FRAME, FRAME])), "4 prompts are there twice, such as r, 1, 0, 0"),
+        (lambda: wordings.consist(FRAME.assign(answer=None)), "4 of 4 rows have no 'answer'"),
         (lambda: wordings.overconf([0.5] * 9, [1] * 9), "^9 prompts are too few for 10 bins$"),
+        (lambda: wordings.overconf([0.5, 0.5], [1]), r"\(2,\) and right \(1,\)"),
+        (lambda: wordings.overconf([0.5, 1.5], [1, 1], 1), "outside"),
         (lambda: wordings.bias([[0.5, 0.4]]), "summing to 1"),
         (lambda: many.dealt(FRAME, {("r", 1): ["a"]}), "fact 2 has no accepted answer"),
         (lambda: many.dealt(FRAME, {("r", 1): ["a"], ("r", 2): ["b"]}), "^2 prompts of 'r' are not as"),
         (lambda: many.sharing(FRAME, FRAME.iloc[:2]), "4 and 2 prompts"),
         (lambda: jaccard(["[X] is [Y]"]), "^1 template"),
+        (lambda: jaccard(["[X] is [Y]", " . "]), "' . ' has no word"),
     ],
 )  # fmt: skip
 def test_what_breaks_a_rule_is_refused_in_one_line(call, message):

@@ -1,6 +1,7 @@
 """Extraction: a template's own words as a soft prompt give its answers; known is what is written (XT-S1)."""
 
 import dataclasses
+import json
 
 import helpers
 import numpy as np
@@ -22,6 +23,7 @@ FACTS = {
     for name in ("capital", "home of")
 }
 START = {"capital": CAPITAL, "home of": HOME}
+RECIPE = Recipe(rate=0.05, steps=4, batch=3, every=2)
 KINDS = ["Llama", "BERT", "RoBERTa"]
 
 
@@ -63,6 +65,8 @@ def test_the_words_of_a_template_as_a_soft_prompt_give_its_answers_to_every_scor
             columns = ["text", "logprob", "n_tokens"]
             said = generate.generate(other, soft_texts)[columns]
             assert said.equals(generate.generate(model, texts)[columns])
+    with pytest.raises((TypeError, AttributeError)):
+        kinds.option_logprobs(other, questions(other, soft.templates)["capital"], use_cache=False)
 
 
 def test_a_fact_is_known_if_the_model_writes_its_object():
@@ -138,6 +142,29 @@ def test_one_that_starts_from_a_template_has_as_many_words_as_it_and_says_at_fir
     assert found.vectors == pytest.approx(as_words(model).vectors, abs=1e-6)
 
 
+def test_tokens_of_a_forecast_are_those_that_are_forwarded(monkeypatch, tmp_path):
+    model = helpers.small_model("Llama")
+    ledger = tmp_path / "ledger"
+    monkeypatch.setenv("LKE_LEDGER", str(ledger))
+    forwarded = []
+    own = model.network.forward
+
+    def counted(input_ids, attention_mask=None, **given):
+        forwarded.append(int(attention_mask.sum()))
+        return own(input_ids=input_ids, attention_mask=attention_mask, **given)
+
+    monkeypatch.setattr(model.network, "forward", counted)
+    recipe = dataclasses.replace(RECIPE, batch=8)  # all facts of both in each batch
+    without = dataclasses.replace(model)
+    expected = extraction.expected_tokens(without, FACTS, FACTS, recipe)
+    extraction.learn(model, FACTS, FACTS, recipe, seed=3)
+    extraction.learn(model, FACTS, FACTS, recipe, seed=3)
+    [first, second] = [json.loads(line) for line in ledger.read_text().splitlines()]
+    assert sum(forwarded) == expected == first["tokens_forwarded"]
+    assert (second["tokens_forwarded"], second["from_cache"]) == (0, True)
+    assert first["trained_in"] == second["trained_in"] == "float32"
+
+
 def test_facts_are_divided_by_subject():
     twice = [*FACTS["capital"], Fact("again", "capital", "France", "Rome")]
     facts = {"a": twice, "b": FACTS["home of"]}
@@ -161,6 +188,14 @@ WRONG = {
     "a kind that is not asked": (
         lambda m, _: extraction.ask(helpers.small_model("T5"), START, FACTS),
         "toy model is seq2seq: extraction is for causal and masked models",
+    ),
+    "a relation without a prompt": (
+        lambda m, _: extraction.ask(m, {"capital": CAPITAL}, FACTS),
+        "relation home of is to be asked, and has no prompt",
+    ),
+    "no facts to validate": (
+        lambda m, _: extraction.learn(m, FACTS, {"capital": []}, RECIPE, seed=0),
+        "8 facts to learn from, 0 to validate",
     ),
     "a start with its object first": (
         lambda m, _: extraction.beginning(m, ["r"], {"r": "[Y] is the capital of [X]"}),

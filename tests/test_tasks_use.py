@@ -17,11 +17,13 @@ from lkecore.facts.questions import Wording
 from lkecore.tasks import documents, extraction, ranking, use
 from lkecore.train.finetune import Recipe
 
+# Names of two letters and words of one length: all rows of a decoder that reads letters are alike long.
 NAMES = [letter + vowel for letter in "BDFGHJLM" for vowel in "aou"]
 TAILS = {"ra": "Ka Ko Ku Ky".split(), "re": "Pa Po Pu Py".split(), "ri": "Ta To Tu Ty".split()}
 WORDINGS = {
     name: Wording(f"{name} of [X]?", (f"[X] {name} [Y]", f"[Y] {name[::-1]} [X]")) for name in TAILS
 }
+LENGTH = len("ra of Ba? Ba ra Ka.") + 1  # and the token in front
 FACTS = tuple(
     Fact(f"{place}", name, head, tails[place % 4], alternatives=(tails[(place + 1) % 4],))
     for name, tails in TAILS.items()
@@ -113,6 +115,9 @@ def test_a_share_is_of_the_train_facts_and_of_each_relation_some_are_asked_at_mo
     _, few, _ = use.split_task(single, seed=1, most=2)
     assert Counter(f.relation for f in few.test) == dict.fromkeys(TAILS, 2)
     assert {*few.test} < {*parts.test} and few.train == parts.train
+    drawn = {tuple(f.id for f in use.at_most(FACTS, 2, seed)) for seed in range(20)}
+    assert len(drawn) == 20
+    assert use.at_most(FACTS, 99, 0) == list(FACTS)
 
 
 def test_facts_of_which_no_documents_are_left_do_not_validate():
@@ -131,6 +136,10 @@ def test_documents_are_made_of_the_facts_to_train_on_and_true_ones_of_those_aske
     some, others = FACTS[:24], FACTS[24:48]
     task = dataclasses.replace(known, facts=FACTS[24:])
     asked = use.pools(dataclasses.replace(known, facts=FACTS[:48]), some, seed=0, each=3)
+    plain = use.pools(known, [FACTS[24]], seed=0)
+    reads = use.pools(known, [FACTS[24]], seed=0, readable=True)
+    assert (plain[0][0].text, reads[0][0].text) == ("re of Ba?", "re of Ba? Pa.")
+    assert plain[0][1] == reads[0][1]
     for (query, own), fact in zip(asked, some, strict=True):
         assert (query.fact, own[0].kind, own[0].tail) == (fact.id, "hrt", fact.object)
         assert {d.relation for d in own} <= {"ra", "re"}
@@ -151,6 +160,20 @@ def test_a_rule_on_words_solves_the_task_whose_query_names_its_tail_and_not_the_
     assert top[True].tolist() == [1, 1]
     # Other tails than the two that are true: two.
     assert top[False]["tails"] == pytest.approx(1 / 3)
+
+
+def test_before_training_a_fresh_head_is_at_the_rule_among_tails(known):
+    model = made()
+    asked = use.pools(known, FACTS[::5], seed=0, each=1)
+    heads = [use.untrained(model, asked, "value", seed=seed) for seed in range(5)]
+    assert heads[0]["ranker"].unique().tolist() == ["value, untrained"]
+    rules = [ranking.rules(query, own, FACTS)["rule-frequent"] for query, own in asked]
+    rule = ranking.ranked(asked, rules, model="", ranker="")["tails"].mean()
+    assert rule == pytest.approx(1 / 3)  # all tails are as frequent
+    found = [head["tails"].mean() for head in heads]
+    assert np.std(found) > 0 and np.mean(found) == pytest.approx(rule, abs=0.1)
+    # No ties, so that 1/3 is not what equal similarities give.
+    assert all(set(head["tails"]) == {0, 1} for head in heads)
 
 
 # --- training -------------------------------------------------------------------------------------
@@ -219,9 +242,9 @@ def test_what_is_kept_is_of_this_model_these_facts_and_this_setting_alone(known)
     assert len(keys) == len(changed) + 1
 
 
-def test_training_learns_the_facts_that_it_is_shown(known, cache):
+@pytest.mark.parametrize("head", ["value", "likelihood"])
+def test_training_learns_the_facts_that_it_is_shown(known, head, cache):
     """By heart, as a network of two layers can: asked are the facts to train on."""
-    head = "value"
     few = dataclasses.replace(known, facts=FACTS[:4] + FACTS[24:28])
     parts = documents.Split(few.facts, few.facts, few.facts)
     asked = use.pools(few, few.facts, seed=0, each=1)
@@ -249,9 +272,30 @@ def test_an_epoch_shows_each_train_fact_once_with_documents_that_are_new(known):
     assert shown(1) == shown(1)
 
 
+def test_the_tokens_of_a_forecast_are_those_that_a_training_forwards(known, cache, tmp_path):
+    task, parts, asked = task_of(known)
+    model = made()
+    expected = use.expected_tokens(dataclasses.replace(model), task, parts, asked, SETTING)
+    use.trained(model, task, parts, asked, SETTING)
+    done = ledger(tmp_path)
+    valid = sum(len(own) for _, own in use._validating(task, parts, SETTING))
+    ranked = sum(len(own) for _, own in asked)
+    # A query has four documents; three validations; all rows are alike long.
+    wanted = (RECIPE.steps * RECIPE.batch * 4 + 3 * valid + ranked) * LENGTH
+    assert expected == wanted == sum(entry["tokens_forwarded"] for entry in done)
+    assert use.ranked_tokens(dataclasses.replace(model), asked) == ranked * LENGTH
+    frame, curve = use.nothing(asked, model, "value")
+    assert list(frame) == [*ranking.FRAME, "best", "last_loss"] and list(curve) == use.CURVE
+
+
 # --- what is known --------------------------------------------------------------------------------
 
-TEMPLATES = ("The ra of [X] is [Y].", "[Y] is the ra of [X]", "[X] has the ra [Y]", "Its [X], [Y]")
+TEMPLATES = (
+    "The ra of [X] is [Y].",
+    "[Y] is the ra of [X]",
+    "[X] has the ra [Y]",
+    "Its ra: [X], [Y]",
+)
 
 
 def sample_of(facts, train, **templates):
@@ -291,7 +335,9 @@ def test_known_is_what_a_soft_prompt_or_the_template_that_is_best_on_train_facts
     learned = []
 
     def learn(model, shown, validation, recipe, *, seed):
-        learned.append({n: [f.id for f in shown[n] + validation[n]] for n in shown})
+        learned.append(
+            (seed, {n: ([f.id for f in shown[n]], [f.id for f in validation[n]]) for n in shown})
+        )
         return dict.fromkeys(shown, f"soft {seed}")
 
     def ask(model, prompts, asked):
@@ -304,13 +350,25 @@ def test_known_is_what_a_soft_prompt_or_the_template_that_is_best_on_train_facts
     monkeypatch.setattr(extraction, "ask", ask)
     sample = sample_of(facts, train)
     found = extraction.known(helpers.model(), sample, RECIPE, seeds=[4, 7], templates=[0, 1, 2])
+    assert list(found) == ["relation", "fact", "model", "soft", "soft_4", "soft_7", "template",
+                           "best", "known"]  # fmt: skip
     rows = found.set_index(["relation", "fact"])
+    assert {*zip(found["relation"], found["best"], strict=True)} == {
+        ("ra", "template-1"),
+        ("re", "template-3"),
+    }
     for column, wanted in {
+        "soft_4": {("ra", "2")},
+        "soft_7": {("ra", "0"), ("re", "1")},
         "soft": {("ra", "0"), ("ra", "2"), ("re", "1")},
         "template": {("ra", "0"), ("re", "3")},
         "known": {("ra", "0"), ("ra", "2"), ("re", "1"), ("re", "3")},
     }.items():
         assert {*rows.index[rows[column]]} == wanted, column
-    assert [sorted(ids) for of in learned for ids in of.values()] == [["10", "11", "8", "9"]] * 4
+    assert [seed for seed, _ in learned] == [4, 7] and learned[0][1] == learned[1][1]
+    for shown, validation in learned[0][1].values():  # of four subjects one validates
+        assert len(shown) == 3 and sorted(shown + validation) == ["10", "11", "8", "9"]
+    alone = extraction.known(helpers.model(), sample, RECIPE, seeds=[4, 7], templates=[])
+    assert alone["known"].equals(found["soft"]) and not alone["template"].any()
     with pytest.raises(BadInput, match="'Ba' is both learned from and asked in ra"):
         extraction.known(helpers.model(), sample_of(facts, facts), RECIPE)
